@@ -8,30 +8,33 @@
 //     a.sync();
 //     a.get(Box({10, 10}, {20, 20}), LocalView<double>(block, {10, 10}, Strides{64, 1}));
 //
-// A box has global indices and may cover blocks of any number of owners. Local memory is either a
-// span, which has the box's elements contiguously in row-major order, or a LocalView whose extents
-// are those of the box. An empty box is legal; nothing is moved then.
-//
-// Any trivially copyable T can be put and got. accumulate and arithmetic need an rma::Element.
-//
-// Besides boxes there are sections (every step-th element), boxes that extend past the ends of
-// periodic dimensions, and single fields of elements that are structures:
+// A transfer moves a selection: a box, a section (every step-th element), a box that may extend
+// past the ends of periodic dimensions, or one field of elements that are structures
+// (selection.hpp):
 //
 //     a.get(Section(a.box(), {2, 2}), coarse);
-//     a.get(Box({-1, 0}, {3, 4}), PeriodicDims().set(), block);
-//     particles.put(box, &Particle::mass, masses);
+//     a.get(periodic(Box({-1, 0}, {3, 4})), block);
+//     particles.put(field(box, &Particle::mass), masses);
+//
+// Selections have global indices and may cover blocks of any number of owners. Local memory is
+// either contiguous (a span, a vector, a C array) and has the elements in row-major order, or a
+// LocalView whose extents are those of the selection. An empty selection is legal; nothing is moved
+// then.
+//
+// Any trivially copyable T can be put and got. accumulate and arithmetic need an rma::Element.
 //
 // Completion is that of rma/transfer.hpp. A blocking put or accumulate returns when its source may
 // be reused; get returns when the data has arrived. fence() and sync() complete writes at their
 // owners. The *_async functions start a transfer and return a handle; local memory must stay
 // untouched until its wait() returns.
 //
-// Errors of all transfers: out_of_range (the box is not inside the array; nothing was sent),
-// invalid_argument (the local memory is too short, has other extents, or is null), closed,
-// peer_lost. Each message names the array, the box, the extents and what to do.
+// Errors of all transfers: out_of_range (the selection is not inside the array; nothing was sent),
+// invalid_argument (the local memory is too short, has other extents, or is null; a get into a view
+// whose strides put two elements at one address), closed, peer_lost. Each message names the array,
+// the selection, the extents and what to do.
 //
-// Cost: none of these functions takes time or memory that grows with the number of ranks. A box
-// takes one transfer for each block that it touches.
+// Cost: none of these functions takes time or memory that grows with the number of ranks. A
+// selection takes one transfer for each block that it has elements of.
 #pragma once
 
 #include <concepts>
@@ -45,11 +48,10 @@
 
 #include "arrays/access.hpp"
 #include "arrays/array_base.hpp"
-#include "arrays/periodic.hpp"
-#include "arrays/section.hpp"
+#include "arrays/selection.hpp"
 #include "arrays/view.hpp"
-#include "arrays/within_memory.hpp"
 #include "rma/atomic.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/element.hpp"
 
 namespace tessera::arrays {
@@ -66,18 +68,6 @@ struct Computable {
                 "long and long long only one is std::int64_t, and char is none of them");
   using type = T;
 };
-
-/// Local. A vector of `count` zeros. Errors: no_memory.
-template <class T>
-rma::Result<std::vector<T>> zeros(std::int64_t count) {
-  return catch_bad_alloc([&]() -> rma::Result<std::vector<T>> {
-    return std::vector<T>(static_cast<std::size_t>(count));
-  });
-}
-
-/// An arithmetic type of C++ that arrays can't compute with.
-template <class T>
-concept OtherNumber = std::is_arithmetic_v<T> && !rma::Element<T>;
 
 }  // namespace detail
 
@@ -146,294 +136,66 @@ class Array : public ArrayBase {
     return Array(std::move(untyped));
   }
 
-  /// One-sided. Writes the elements of `box`. Complete: at return `from` may be reused; the
+  /// The type of the elements of a selection: T, or that of a field.
+  template <SelectionOf<T> S>
+  using ElementIn = typename SelectedElement<S, T>::type;
+
+  /// One-sided. Writes the elements of a selection. Complete: at return `from` may be reused; the
   /// elements are at their owners after a fence() or sync(). Errors: see above.
-  rma::Status put(const Box& box, std::span<const T> from) const {
-    return put_dense(box, from.data(), std::ssize(from));
+  template <SelectionOf<T> S = Box>
+  rma::Status put(const S& where, const LocalMemory<const ElementIn<S>>& from) const {
+    return transfer_as<Transfer::Kind::put>(untyped(where), from);
   }
-  rma::Status put(const Box& box, const LocalView<const T>& from) const {
-    TESSERA_RETURN_IF_ERROR(check_view("put", box, from.extents(), from.strides()));
-    return put_box(box, buffer(from));
+  /// One-sided. Reads the elements of a selection. Complete: the data is in `to` at return. Errors:
+  /// see above.
+  template <SelectionOf<T> S = Box>
+  rma::Status get(const S& where, const LocalMemory<ElementIn<S>>& to) const {
+    return transfer_as<Transfer::Kind::get>(untyped(where), to);
+  }
+  /// One-sided. Returns the elements of a selection, contiguously in row-major order. Errors: as
+  /// above; also no_memory.
+  template <SelectionOf<T> S = Box>
+  [[nodiscard]] rma::Result<std::vector<ElementIn<S>>> get(
+      const S& where) const requires IsNotBool<ElementIn<S>> {
+    TESSERA_ASSIGN_OR_RETURN(const std::int64_t elements, count(untyped(where)));
+    TESSERA_ASSIGN_OR_RETURN(auto values, zeros<ElementIn<S>>(elements));
+    TESSERA_RETURN_IF_ERROR(get(where, values));
+    return values;
+  }
+  /// One-sided. element += alpha · source for each element of a selection; atomic for each element
+  /// with respect to other accumulates. Complete: as put(). For types that arrays can't compute
+  /// with, a compile-time error lists those that they can.
+  template <SelectionOf<T> S = Box>
+  rma::Status accumulate(const S& where, const LocalMemory<const ElementIn<S>>& from,
+                         ElementIn<S> alpha = 1) const {
+    using Number = typename detail::Computable<ElementIn<S>>::type;
+    return transfer_as<Transfer::Kind::accumulate>(untyped(where), from,
+                                                   rma::Scale::of<Number>(alpha));
   }
 
-  /// One-sided. Reads the elements of `box`. Complete: the data is in `to` at return. Errors: see
-  /// above; also invalid_argument if the view's strides put two elements at one address.
-  rma::Status get(const Box& box, std::span<T> to) const {
-    return get_dense(box, to.data(), std::ssize(to));
+  /// Start a put, get or accumulate. Complete: locally after wait() of the handle. Errors: reported
+  /// by wait().
+  template <SelectionOf<T> S = Box>
+  rma::Handle put_async(const S& where, const LocalMemory<const ElementIn<S>>& from) const {
+    return transfer_async(untyped(where), from, Transfer::put());
   }
-  rma::Status get(const Box& box, const LocalView<T>& to) const {
-    TESSERA_RETURN_IF_ERROR(check_view("get", box, to.extents(), to.strides()));
-    return get_box(box, buffer(LocalView<const T>(to)));
+  template <SelectionOf<T> S = Box>
+  rma::Handle get_async(const S& where, const LocalMemory<ElementIn<S>>& to) const {
+    return transfer_async(untyped(where), to, Transfer::get());
+  }
+  template <SelectionOf<T> S = Box>
+  rma::Handle accumulate_async(const S& where, const LocalMemory<const ElementIn<S>>& from,
+                               ElementIn<S> alpha = 1) const {
+    using Number = typename detail::Computable<ElementIn<S>>::type;
+    return transfer_async(untyped(where), from,
+                          Transfer::accumulate(rma::Scale::of<Number>(alpha)));
   }
 
-  /// One-sided. Returns the elements of `box`, or of a section, contiguously in row-major order.
-  /// Errors: as above; also no_memory.
-  [[nodiscard]] rma::Result<std::vector<T>> get(const Box& box) const requires IsNotBool<T> {
-    return fetched(box);
-  }
-  [[nodiscard]] rma::Result<std::vector<T>> get(
-      const Section& section) const requires IsNotBool<T> {
-    return fetched(section);
-  }
   /// Local. Returns a vector of zeros with as many elements as `box` has. The box may lie outside
   /// the array. Errors: invalid_argument (the number of elements does not fit 63 bits), no_memory.
   [[nodiscard]] rma::Result<std::vector<T>> buffer(const Box& box) const requires IsNotBool<T> {
-    std::int64_t count = 0;
-    if (!box.checked_volume(count)) {
-      return check_periodic_room("buffer", box, 0);
-    }
-    return detail::zeros<T>(count);
-  }
-
-  /// One-sided. element += alpha · source for each element of `box`; atomic for each element with
-  /// respect to other accumulates. Complete: as put().
-  rma::Status accumulate(const Box& box, std::span<const T> from,
-                         T alpha = T{1}) const requires rma::Element<T> {
-    return accumulate_dense(box, from.data(), std::ssize(from), rma::Scale::of(alpha));
-  }
-  rma::Status accumulate(const Box& box, const LocalView<const T>& from,
-                         T alpha = T{1}) const requires rma::Element<T> {
-    TESSERA_RETURN_IF_ERROR(check_view("accumulate", box, from.extents(), from.strides()));
-    return accumulate_box(box, buffer(from), rma::Scale::of(alpha));
-  }
-
-  /// Compile-time error for a T that arrays can't compute with: one sentence lists the types that
-  /// can.
-  template <class... Arguments>
-  rma::Status accumulate(const Arguments&...) const requires detail::OtherNumber<T> {
-    using Number [[maybe_unused]] = typename detail::Computable<T>::type;
-    return {};
-  }
-  template <class... Arguments>
-  rma::Handle accumulate_async(const Arguments&...) const requires detail::OtherNumber<T> {
-    using Number [[maybe_unused]] = typename detail::Computable<T>::type;
-    return {};
-  }
-
-  /// Start a put, get or accumulate of a box. Complete: locally after wait() of the handle. Errors:
-  /// reported by wait().
-  rma::Handle put_async(const Box& box, std::span<const T> from) const {
-    return checked(check_room("put", box, std::ssize(from)),
-                   [&] { return put_box_async(box, dense(box, from.data())); });
-  }
-  rma::Handle put_async(const Box& box, const LocalView<const T>& from) const {
-    return checked(check_view("put", box, from.extents(), from.strides()),
-                   [&] { return put_box_async(box, buffer(from)); });
-  }
-  rma::Handle get_async(const Box& box, std::span<T> to) const {
-    return checked(check_room("get", box, std::ssize(to)),
-                   [&] { return get_box_async(box, dense(box, to.data())); });
-  }
-  rma::Handle get_async(const Box& box, const LocalView<T>& to) const {
-    return checked(check_view("get", box, to.extents(), to.strides()),
-                   [&] { return get_box_async(box, buffer(LocalView<const T>(to))); });
-  }
-  rma::Handle accumulate_async(const Box& box, std::span<const T> from,
-                               T alpha = T{1}) const requires rma::Element<T> {
-    return checked(check_room("accumulate", box, std::ssize(from)), [&] {
-      return accumulate_box_async(box, dense(box, from.data()), rma::Scale::of(alpha));
-    });
-  }
-  rma::Handle accumulate_async(const Box& box, const LocalView<const T>& from,
-                               T alpha = T{1}) const requires rma::Element<T> {
-    return checked(check_view("accumulate", box, from.extents(), from.strides()),
-                   [&] { return accumulate_box_async(box, buffer(from), rma::Scale::of(alpha)); });
-  }
-
-  /// One-sided. Transfers of a section, every step-th element of a box. Local memory has its
-  /// elements as a box of section.extents(). Complete and errors: as for boxes.
-  rma::Status put(const Section& section, const LocalView<const T>& from) const {
-    return put_async(section, from).wait();
-  }
-  rma::Status get(const Section& section, const LocalView<T>& to) const {
-    return get_async(section, to).wait();
-  }
-  rma::Status accumulate(const Section& section, const LocalView<const T>& from,
-                         T alpha = T{1}) const requires rma::Element<T> {
-    return accumulate_async(section, from, alpha).wait();
-  }
-  rma::Status put(const Section& section, std::span<const T> from) const {
-    return put_async(section, from).wait();
-  }
-  rma::Status get(const Section& section, std::span<T> to) const {
-    return get_async(section, to).wait();
-  }
-  rma::Status accumulate(const Section& section, std::span<const T> from,
-                         T alpha = T{1}) const requires rma::Element<T> {
-    return accumulate_async(section, from, alpha).wait();
-  }
-  rma::Handle put_async(const Section& section, const LocalView<const T>& from) const {
-    return checked(check_view("put", section, from.extents(), from.strides()),
-                   [&] { return transfer_async(section, buffer(from), Transfer::put()); });
-  }
-  rma::Handle get_async(const Section& section, const LocalView<T>& to) const {
-    return checked(check_view("get", section, to.extents(), to.strides()), [&] {
-      return transfer_async(section, buffer(LocalView<const T>(to)), Transfer::get());
-    });
-  }
-  rma::Handle accumulate_async(const Section& section, const LocalView<const T>& from,
-                               T alpha = T{1}) const requires rma::Element<T> {
-    return checked(check_view("accumulate", section, from.extents(), from.strides()), [&] {
-      return transfer_async(section, buffer(from), Transfer::accumulate(rma::Scale::of(alpha)));
-    });
-  }
-
-  rma::Handle put_async(const Section& section, std::span<const T> from) const {
-    return checked(check_room("put", section, std::ssize(from)), [&] {
-      return put_async(section, LocalView<const T>(from.data(), section.extents()));
-    });
-  }
-  rma::Handle get_async(const Section& section, std::span<T> to) const {
-    return checked(check_room("get", section, std::ssize(to)),
-                   [&] { return get_async(section, LocalView<T>(to.data(), section.extents())); });
-  }
-  rma::Handle accumulate_async(const Section& section, std::span<const T> from,
-                               T alpha = T{1}) const requires rma::Element<T> {
-    return checked(check_room("accumulate", section, std::ssize(from)), [&] {
-      return accumulate_async(section, LocalView<const T>(from.data(), section.extents()), alpha);
-    });
-  }
-
-  /// One-sided. Transfers of a box that may extend past the ends of the dimensions in `periodic`,
-  /// by any distance; the array repeats there. If a put writes an element twice, the element has
-  /// either value afterwards.
-  rma::Status put(const Box& box, PeriodicDims periodic, const LocalView<const T>& from) const {
-    return put_async(box, periodic, from).wait();
-  }
-  rma::Status get(const Box& box, PeriodicDims periodic, const LocalView<T>& to) const {
-    return get_async(box, periodic, to).wait();
-  }
-  rma::Status accumulate(const Box& box, PeriodicDims periodic, const LocalView<const T>& from,
-                         T alpha = T{1}) const requires rma::Element<T> {
-    return accumulate_async(box, periodic, from, alpha).wait();
-  }
-  rma::Status put(const Box& box, PeriodicDims periodic, std::span<const T> from) const {
-    return put_async(box, periodic, from).wait();
-  }
-  rma::Status get(const Box& box, PeriodicDims periodic, std::span<T> to) const {
-    return get_async(box, periodic, to).wait();
-  }
-  rma::Status accumulate(const Box& box, PeriodicDims periodic, std::span<const T> from,
-                         T alpha = T{1}) const requires rma::Element<T> {
-    return accumulate_async(box, periodic, from, alpha).wait();
-  }
-  rma::Handle put_async(const Box& box, PeriodicDims periodic,
-                        const LocalView<const T>& from) const {
-    return checked(check_shape("put", box, from.extents(), from.strides()),
-                   [&] { return transfer_async(box, periodic, buffer(from), Transfer::put()); });
-  }
-  rma::Handle get_async(const Box& box, PeriodicDims periodic, const LocalView<T>& to) const {
-    return checked(check_shape("get", box, to.extents(), to.strides()), [&] {
-      return transfer_async(box, periodic, buffer(LocalView<const T>(to)), Transfer::get());
-    });
-  }
-  rma::Handle accumulate_async(const Box& box, PeriodicDims periodic,
-                               const LocalView<const T>& from,
-                               T alpha = T{1}) const requires rma::Element<T> {
-    return checked(check_shape("accumulate", box, from.extents(), from.strides()), [&] {
-      return transfer_async(box, periodic, buffer(from),
-                            Transfer::accumulate(rma::Scale::of(alpha)));
-    });
-  }
-  rma::Handle put_async(const Box& box, PeriodicDims periodic, std::span<const T> from) const {
-    return checked(check_periodic_room("put", box, std::ssize(from)), [&] {
-      return put_async(box, periodic, LocalView<const T>(from.data(), box.extents()));
-    });
-  }
-  rma::Handle get_async(const Box& box, PeriodicDims periodic, std::span<T> to) const {
-    return checked(check_periodic_room("get", box, std::ssize(to)), [&] {
-      return get_async(box, periodic, LocalView<T>(to.data(), box.extents()));
-    });
-  }
-  rma::Handle accumulate_async(const Box& box, PeriodicDims periodic, std::span<const T> from,
-                               T alpha = T{1}) const requires rma::Element<T> {
-    return checked(check_periodic_room("accumulate", box, std::ssize(from)), [&] {
-      return accumulate_async(box, periodic, LocalView<const T>(from.data(), box.extents()), alpha);
-    });
-  }
-
-  /// One-sided. Transfers of one member of each element of `box`: array.get(box, &Particle::mass,
-  /// masses). Local memory has the members contiguously, or with strides that count members.
-  template <std::same_as<T> Structure, class Member>
-  rma::Status put(const Box& box, Member Structure::*member,
-                  const LocalView<const std::type_identity_t<Member>>& from) const {
-    return put_async(box, member, from).wait();
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Status get(const Box& box, Member Structure::*member,
-                  const LocalView<std::type_identity_t<Member>>& to) const {
-    return get_async(box, member, to).wait();
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Status accumulate(
-      const Box& box, Member Structure::*member,
-      const LocalView<const std::type_identity_t<Member>>& from,
-      std::type_identity_t<Member> alpha = 1) const requires rma::Element<Member> {
-    return accumulate_async(box, member, from, alpha).wait();
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Status put(const Box& box, Member Structure::*member,
-                  std::span<const std::type_identity_t<Member>> from) const {
-    return put_async(box, member, from).wait();
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Status get(const Box& box, Member Structure::*member,
-                  std::span<std::type_identity_t<Member>> to) const {
-    return get_async(box, member, to).wait();
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Status accumulate(
-      const Box& box, Member Structure::*member, std::span<const std::type_identity_t<Member>> from,
-      std::type_identity_t<Member> alpha = 1) const requires rma::Element<Member> {
-    return accumulate_async(box, member, from, alpha).wait();
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Handle put_async(const Box& box, Member Structure::*member,
-                        const LocalView<const std::type_identity_t<Member>>& from) const {
-    return checked(check_view("put", box, from.extents(), from.strides()), [&] {
-      return transfer_async(box, field(member), buffer(from), Transfer::put());
-    });
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Handle get_async(const Box& box, Member Structure::*member,
-                        const LocalView<std::type_identity_t<Member>>& to) const {
-    return checked(check_view("get", box, to.extents(), to.strides()), [&] {
-      return transfer_async(box, field(member), buffer(LocalView<const Member>(to)),
-                            Transfer::get());
-    });
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Handle accumulate_async(
-      const Box& box, Member Structure::*member,
-      const LocalView<const std::type_identity_t<Member>>& from,
-      std::type_identity_t<Member> alpha = 1) const requires rma::Element<Member> {
-    return checked(check_view("accumulate", box, from.extents(), from.strides()), [&] {
-      return transfer_async(box, field(member), buffer(from),
-                            Transfer::accumulate(rma::Scale::of(alpha)));
-    });
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Handle put_async(const Box& box, Member Structure::*member,
-                        std::span<const std::type_identity_t<Member>> from) const {
-    return checked(check_room("put", box, std::ssize(from)), [&] {
-      return put_async(box, member, LocalView<const Member>(from.data(), box.extents()));
-    });
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Handle get_async(const Box& box, Member Structure::*member,
-                        std::span<std::type_identity_t<Member>> to) const {
-    return checked(check_room("get", box, std::ssize(to)), [&] {
-      return get_async(box, member, LocalView<Member>(to.data(), box.extents()));
-    });
-  }
-  template <std::same_as<T> Structure, class Member>
-  rma::Handle accumulate_async(
-      const Box& box, Member Structure::*member, std::span<const std::type_identity_t<Member>> from,
-      std::type_identity_t<Member> alpha = 1) const requires rma::Element<Member> {
-    return checked(check_room("accumulate", box, std::ssize(from)), [&] {
-      return accumulate_async(box, member, LocalView<const Member>(from.data(), box.extents()),
-                              alpha);
-    });
+    TESSERA_ASSIGN_OR_RETURN(const std::int64_t elements, count_anywhere(box));
+    return zeros<T>(elements);
   }
 
   /// One-sided. Reads one element. Complete: at return. Cost: a round trip if the owner is on
@@ -441,16 +203,14 @@ class Array : public ArrayBase {
   rma::Result<T> get_element(const Index& index) const {
     TESSERA_RETURN_IF_ERROR(check_element("get", index));
     T value;
-    const Box box = Box::at(index);
-    TESSERA_RETURN_IF_ERROR(get_box(box, dense(box, &value)));
+    TESSERA_RETURN_IF_ERROR(get(Box::at(index), LocalMemory<T>(&value, 1)));
     return value;
   }
 
   /// One-sided. Writes one element. Complete: as put().
   rma::Status put_element(const Index& index, T value) const {
     TESSERA_RETURN_IF_ERROR(check_element("put", index));
-    const Box box = Box::at(index);
-    return put_box(box, dense(box, &value));
+    return put(Box::at(index), LocalMemory<const T>(&value, 1));
   }
 
   /// One-sided. Adds `increment`, with wrap-around, and returns the value from before: a counter,
@@ -501,16 +261,6 @@ class Array : public ArrayBase {
     return Array(std::move(made).take());
   }
 
-  template <class Place>
-  rma::Result<std::vector<T>> fetched(const Place& place) const {
-    if (!check_inside(place, extents()).ok()) {
-      return get(place, std::span<T>());  // which returns the error
-    }
-    TESSERA_ASSIGN_OR_RETURN(std::vector<T> values, detail::zeros<T>(place.volume()));
-    TESSERA_RETURN_IF_ERROR(get(place, std::span<T>(values)));
-    return values;
-  }
-
   using Word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
   static Word to_word(T value) noexcept { return static_cast<Word>(value); }
   static rma::Result<T> from_word(rma::Result<Word> word) {
@@ -520,26 +270,20 @@ class Array : public ArrayBase {
     return static_cast<T>(*word);
   }
 
+  template <class S>
+  static const S& untyped(const S& where) noexcept {
+    return where;
+  }
   template <class Structure, class Member>
-  static Field field(Member Structure::*member) noexcept {
-    // Never read: only the address of the member is needed.
-    alignas(T) const std::byte element[sizeof(T)] = {};  // NOLINT(modernize-avoid-c-arrays)
-    const auto* const at = &(reinterpret_cast<const T*>(element)->*member);
-    return {static_cast<std::size_t>(reinterpret_cast<const std::byte*>(at) - element),
-            sizeof(Member)};
+  static const FieldBox& untyped(const MemberBox<Structure, Member>& where) noexcept {
+    return where;
   }
 
-  // Sources are only read; one type is used for both directions.
   template <class Value>
-  static LocalBuffer buffer(const LocalView<const Value>& view) {
-    return {const_cast<Value*>(view.data_handle()), view.strides()};
-  }
-  static LocalBuffer dense(const Box& box, const T* data) {
-    return {const_cast<T*>(data), dense_strides(box.extents())};
-  }
-  template <class Start>
-  rma::Handle checked(rma::Status status, Start&& start) const {
-    return status.ok() ? start() : failed(std::move(status));
+  static rma::Result<std::vector<Value>> zeros(std::int64_t count) {
+    return rma::detail::catch_bad_alloc([&]() -> rma::Result<std::vector<Value>> {
+      return std::vector<Value>(static_cast<std::size_t>(count));
+    });
   }
 };
 

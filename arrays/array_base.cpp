@@ -4,23 +4,17 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/check_same_on_all.hpp"
-#include "arrays/detail/local_overlap.hpp"
-#include "arrays/detail/read_source.hpp"
-#include "arrays/detail/single_block.hpp"
+#include "arrays/detail/tile_cache.hpp"
 #include "arrays/process_grid.hpp"
-#include "arrays/within_memory.hpp"
-#include "rma/transfer.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays {
 
 using rma::Code;
-using rma::Handle;
 using rma::Result;
 using rma::Status;
 
@@ -43,34 +37,18 @@ Status check_bytes(const Distribution& distribution, std::size_t element_bytes) 
 Status check_same_on_all(rma::Team& team, const Distribution& distribution,
                          const ElementKind& element, const rma::RegionOptions& options,
                          std::string_view check) {
-  const std::uint64_t mine = detail::Request()
-                                 .add(fingerprint(distribution))
-                                 .add(element.bytes)
-                                 .add(element.name)
-                                 .add(options.access_mode)
-                                 .add(options.atomics)
-                                 .add(check)
-                                 .hash();
-  return detail::check_same_on_all(
-      team, mine, "array",
-      "all members must give the same element type, extents, distribution (cuts, owners, orders, "
-      "grids, ghosts) and options, and have the same TESSERA_CHECK");
-}
-
-// A view must have the extents of the box or section, and one stride for each dimension.
-Status view_fits(const Extents& wanted, const Extents& given, const Strides& strides) {
-  if (given != wanted) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("the local view is {}, but the box is {}", to_string(given),
-                                     to_string(wanted)));
-  }
-  if (strides.ndims() != wanted.ndims()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("the view has {} stride{} for {} dimension{}", strides.ndims(),
-                                     strides.ndims() == 1 ? "" : "s", wanted.ndims(),
-                                     wanted.ndims() == 1 ? "" : "s"));
-  }
-  return {};
+  const std::uint64_t signature = detail::CallSignature()
+                                      .add(fingerprint(distribution))
+                                      .add(element.bytes)
+                                      .add(element.name)
+                                      .add(options.access_mode)
+                                      .add(options.atomics)
+                                      .add(check)
+                                      .hash();
+  return detail::check_same_on_all(team, signature, "array",
+                                   "all members must give the same element type, extents, "
+                                   "distribution (partitions, owners, orders, "
+                                   "grids, ghosts) and options, and have the same TESSERA_CHECK");
 }
 
 // Elements that other ranks may poll with gets of a single element, as flags.
@@ -158,8 +136,8 @@ ArrayBase::ArrayBase(ArrayBase&& other) noexcept
       region_(std::move(other.region_)),
       members_(other.members_),
       region_id_(other.region_id_),
-      reading_(std::move(other.reading_)),
-      node_sums_(std::move(other.node_sums_)),
+      node_copy_(std::move(other.node_copy_)),
+      tiles_(std::move(other.tiles_)),
       access_mode_(other.access_mode_),
       uses_(std::exchange(other.uses_, std::uint8_t{0})),
       is_freed_(other.is_freed_),
@@ -168,8 +146,8 @@ ArrayBase::ArrayBase(ArrayBase&& other) noexcept
 ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
   if (this != &other) {
     end_array_state().ignore("an assignment can't return an error");
-    reading_ = std::move(other.reading_);
-    node_sums_ = std::move(other.node_sums_);
+    node_copy_ = std::move(other.node_copy_);
+    tiles_ = std::move(other.tiles_);
     region_ = std::move(other.region_);  // first, since it frees the old region with the old job
     job_ = other.job_;
     life_ = std::move(other.life_);
@@ -266,27 +244,27 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
     return std::move(status).context(fmt::format("creating array '{}' {}", options.name,
                                                  arrays::to_string(distribution.extents())));
   };
-  Status mine = check_bytes(distribution, element.bytes);
-  if (mine.ok() && distribution.nranks() != team.size()) {
-    mine = Status::error(Code::invalid_argument,
-                         fmt::format("a distribution over {} ranks does not fit a team of {}",
-                                     distribution.nranks(), team.size()));
+  Status own_status = check_bytes(distribution, element.bytes);
+  if (own_status.ok() && distribution.nranks() != team.size()) {
+    own_status = Status::error(Code::invalid_argument,
+                               fmt::format("a distribution over {} ranks does not fit a team of {}",
+                                           distribution.nranks(), team.size()));
   }
   std::size_t bytes = 0;
-  if (mine.ok()) {
+  if (own_status.ok()) {
     bytes = static_cast<std::size_t>(distribution.local_elements(team.rank())) * element.bytes;
-    mine = memory.check_room(bytes);
+    own_status = memory.check_room(bytes);
   }
   std::shared_ptr<detail::ArrayState> life;
-  if (mine.ok()) {
-    mine = detail::catch_bad_alloc([&] {
+  if (own_status.ok()) {
+    own_status = rma::detail::catch_bad_alloc([&] {
       life = std::make_shared<detail::ArrayState>();
       life->name = options.name;
       TESSERA_ASSIGN_OR_RETURN(life->races, detail::RaceLog::create(job, team));
       return Status();
     });
   }
-  TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
+  TESSERA_RETURN_IF_ERROR(attempt(team.agree(own_status)));
   TESSERA_RETURN_IF_ERROR(attempt(
       check_same_on_all(team, distribution, element, options.region, job.settings().check)));
   rma::RegionOptions region_options = options.region;
@@ -300,7 +278,8 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
   if (made.life_->races) {
     made.life_->races->open(
         {.text = made.describe(),
-         .number = detail::Request().add(made, made.box()).add(fingerprint(distribution)).hash(),
+         .number =
+             detail::CallSignature().add(made, made.box()).add(fingerprint(distribution)).hash(),
          .distribution = distribution,
          .self = team.rank(),
          .slice = made.region_.local(),
@@ -315,8 +294,8 @@ Status ArrayBase::free() {
   is_freed_ = true;
   uses_ = 0;
   Status race = end_array_state();
-  reading_.reset();
-  node_sums_.reset();
+  node_copy_.reset();
+  tiles_.reset();
   // Keep a region that belongs to another array: team() may be called on arrays that were freed.
   Status freed = region_.is_borrowed() ? Status() : region_.free();
   return freed.ok() ? race : freed;
@@ -329,15 +308,15 @@ Status ArrayBase::fence() const {
 
 // One collective step that also carries the result. A barrier after a failed fence would report the
 // error on this rank only; a return without a barrier would leave the other ranks waiting.
-Status ArrayBase::sync(Status mine) const {
+Status ArrayBase::sync(Status own_status) const {
   TESSERA_RETURN_IF_ERROR(check_open());
   Status fenced = region_.fence();
   if (life_->races) [[unlikely]] {
     Status race;
     TESSERA_RETURN_IF_ERROR(life_->races->check(team(), label("sync"), race));
-    mine = mine.ok() ? race : mine;
+    own_status = own_status.ok() ? race : own_status;
   }
-  return team().agree(mine.ok() ? fenced : mine, {.label = label("sync")});
+  return team().agree(own_status.ok() ? fenced : own_status, {.label = label("sync")});
 }
 
 std::string ArrayBase::describe() const {
@@ -346,14 +325,6 @@ std::string ArrayBase::describe() const {
   }
   return job_ ? fmt::format("an array ({}) that was moved from", arrays::to_string(extents()))
               : std::string("an array that was never made");
-}
-
-std::string ArrayBase::describe(std::string_view verb, const Box& box) const {
-  return fmt::format("{} of {} of {}", verb, arrays::to_string(box), describe());
-}
-
-Status ArrayBase::explain(Status status, std::string_view verb, const Box& box) const {
-  return status.ok() ? Status() : name_rank(std::move(status).context(describe(verb, box)));
 }
 
 std::string_view ArrayBase::closed_reason() const noexcept {
@@ -371,7 +342,8 @@ Status ArrayBase::explain_closed() const {
 }
 
 Status ArrayBase::explain_outside(std::string_view verb, const Index& index) const {
-  return name_rank(check_inside_of(index).context(
+  Status wrong = job_ ? check_inside(index, extents()) : explain_closed();
+  return name_rank(std::move(wrong).context(
       fmt::format("{} of element {} of {}", verb, arrays::to_string(index), describe())));
 }
 
@@ -385,301 +357,8 @@ Result<rma::RemoteAddress> ArrayBase::atomic_address(std::string_view verb,
   if (life_->races) [[unlikely]] {
     life_->races->note(detail::AccessKind::atomic, Box::at(index));
   }
-  const ElementLocation place = distribution_.locate(index);
-  return region_.at(place.owner, static_cast<std::uint64_t>(place.offset) * element_.bytes);
-}
-
-Status ArrayBase::check_room(std::string_view verb, const Box& box, std::int64_t given) const {
-  // A box outside the array is reported by the operation itself, with a better message.
-  if (!is_inside(box, extents()) || given >= box.volume()) {
-    return {};
-  }
-  return explain(Status::error(Code::invalid_argument,
-                               fmt::format("the local buffer has {} elements, but the box has {}",
-                                           given, box.volume())),
-                 verb, box);
-}
-
-Status ArrayBase::check_room(std::string_view verb, const Section& section,
-                             std::int64_t given) const {
-  if (!check_inside(section, extents()).ok() || given >= section.volume()) {
-    return {};
-  }
-  return name_rank(
-      Status::error(Code::invalid_argument,
-                    fmt::format("the local buffer has {} elements, but the section has {}", given,
-                                section.volume()))
-          .context(fmt::format("{} of {} of {}", verb, arrays::to_string(section), describe())));
-}
-
-Status ArrayBase::check_periodic_room(std::string_view verb, const Box& box,
-                                      std::int64_t given) const {
-  std::int64_t needed = 0;
-  if (!box.checked_volume(needed)) {
-    return explain(
-        Status::error(Code::invalid_argument, "its number of elements does not fit 63 bits"), verb,
-        box);
-  }
-  return given >= needed
-             ? Status()
-             : explain(
-                   Status::error(Code::invalid_argument,
-                                 fmt::format("the local buffer has {} elements, but the box has {}",
-                                             given, needed)),
-                   verb, box);
-}
-
-Status ArrayBase::check_view(std::string_view verb, const Box& box, const Extents& given,
-                             const Strides& strides) const {
-  return is_inside(box, extents()) ? check_shape(verb, box, given, strides) : Status();
-}
-
-Status ArrayBase::check_view(std::string_view verb, const Section& section, const Extents& given,
-                             const Strides& strides) const {
-  if (!check_inside(section, extents()).ok()) {
-    return {};
-  }
-  return name_rank(
-      view_fits(section.extents(), given, strides)
-          .context(fmt::format("{} of {} of {}", verb, arrays::to_string(section), describe())));
-}
-
-Status ArrayBase::check_shape(std::string_view verb, const Box& box, const Extents& given,
-                              const Strides& strides) const {
-  return explain(view_fits(box.extents(), given, strides), verb, box);
-}
-
-Status ArrayBase::check_use(Use use, const Box& box, const LocalBuffer& local) const {
-  if ((uses_ & use) == 0) [[unlikely]] {
-    return explain_use(use);
-  }
-  if (local.data == nullptr && !box.is_empty()) [[unlikely]] {
-    return Status::error(Code::invalid_argument, "the local buffer is null");
-  }
-  // The elements that are read may overlap in memory; those that a get writes must not.
-  return use == Use::get ? detail::check_apart(box.extents(), local.strides) : Status();
-}
-
-// The loop over patches: calls `action(patch, local pointer, shape, is_only)` for each.
-template <class Action>
-Status ArrayBase::for_each_patch(Use use, const Box& box, const LocalBuffer& local,
-                                 Action&& action) const {
-  if (!is_inside(box, extents())) [[unlikely]] {
-    return explain(check_inside_of(box), to_string(use), box);
-  }
-  if (Status status = check_use(use, box, local); !status.ok()) [[unlikely]] {
-    return explain(std::move(status), to_string(use), box);
-  }
-  note(use, box);
-  auto* const corner = static_cast<std::byte*>(local.data);
-  Patches patches = distribution_.patches(box, team().rank().value);
-  const bool is_only = patches.remaining() == 1;
-  for (const Patch& patch : patches) {
-    const std::int64_t place = distance(box.lo(), patch.box.lo(), local.strides);
-    Status status = action(patch, corner + place * static_cast<std::int64_t>(element_.bytes),
-                           copy_shape(patch, local.strides, element_.bytes), is_only);
-    if (!status.ok()) [[unlikely]] {
-      return explain(std::move(status), to_string(use), box);
-    }
-  }
-  return {};
-}
-
-// The fast path: `action(address, shape)` for a box in one block. Returns false if the box needs
-// more than that or has an error; the loop over patches then handles it.
-template <class LocalStride, class Action>
-bool ArrayBase::try_fast_path(Use use, const Box& box, void* local, std::int64_t room,
-                              LocalStride local_stride, Action&& action, Status& status) const {
-  detail::SingleBlock single;
-  if ((uses_ & use) == 0 || local == nullptr ||
-      !detail::find_single_block(distribution_.data(), box, element_.bytes, local_stride, single) ||
-      single.elements > room) {
-    return false;
-  }
-  if (use == Use::direct_get && single.may_overlap && !local_stride.are_apart(box)) [[unlikely]] {
-    return false;
-  }
-  const rma::RemoteAddress at{members_[single.owner.value], region_id_,
-                              static_cast<std::uint64_t>(single.offset)};
-  status = action(at, single.shape);
-  if (!status.ok()) [[unlikely]] {
-    status = explain(std::move(status), to_string(use), box);
-  }
-  return true;
-}
-
-namespace {
-constexpr std::int64_t any_room = std::numeric_limits<std::int64_t>::max();
-}
-
-Status ArrayBase::put_box(const Box& box, const LocalBuffer& from) const {
-  Status status;
-  const auto put_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::put(*job_, at, from.data, shape);
-  };
-  if (try_fast_path(Use::direct_put, box, from.data, any_room, detail::GivenStrides{from.strides},
-                    put_single, status)) [[likely]] {
-    return status;
-  }
-  return for_each_patch(Use::put, box, from,
-                        [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape,
-                            bool) { return rma::put(*job_, address(patch), local, shape); });
-}
-
-// With several owners, elements from other nodes are on their way while the rest is copied. The
-// last patch from another node uses a blocking get, which is faster than a started one with a wait.
-Status ArrayBase::get_box(const Box& box, const LocalBuffer& to) const {
-  Status status;
-  const auto get_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::get(*job_, at, to.data, shape);
-  };
-  if (try_fast_path(Use::direct_get, box, to.data, any_room, detail::GivenStrides{to.strides},
-                    get_single, status)) [[likely]] {
-    return status;
-  }
-  if (reading_ && is_inside(box, extents()) && check_use(Use::get, box, to).ok()) [[unlikely]] {
-    return explain(reading_->get(box, to), "get", box);
-  }
-  struct RemotePatch {
-    rma::RemoteAddress at;
-    std::byte* local;
-    rma::CopyShape shape;
-  };
-  std::optional<RemotePatch> last;
-  Handle far;
-  status = for_each_patch(
-      Use::get, box, to,
-      [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool is_only) {
-        if (is_only || region_.direct(patch.owner) != nullptr) {
-          return rma::get(*job_, address(patch), local, shape);
-        }
-        if (last) {
-          far.collect(rma::get_async(*job_, last->at, last->local, last->shape));
-        }
-        last = RemotePatch{address(patch), local, shape};
-        return Status();
-      });
-  if (last && status.ok()) {
-    status = explain(rma::get(*job_, last->at, last->local, last->shape), "get", box);
-  }
-  if (far.is_empty()) {
-    return status;
-  }
-  Status fetched = explain(far.wait(), "get", box);
-  return status.ok() ? std::move(fetched) : std::move(status);
-}
-
-Status ArrayBase::accumulate_box(const Box& box, const LocalBuffer& from,
-                                 const rma::Scale& scale) const {
-  Status status;
-  const auto accumulate_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::accumulate(*job_, at, from.data, shape, scale);
-  };
-  if (try_fast_path(Use::direct_accumulate, box, from.data, any_room,
-                    detail::GivenStrides{from.strides}, accumulate_single, status)) [[likely]] {
-    return status;
-  }
-  if (node_sums_) [[unlikely]] {
-    return explain(node_sums_->accumulate_box(box, from, scale), "accumulate", box);
-  }
-  return for_each_patch(
-      Use::accumulate, box, from,
-      [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
-        return rma::accumulate(*job_, address(patch), local, shape, scale);
-      });
-}
-
-Status ArrayBase::put_dense(const Box& box, const void* from, std::int64_t room) const {
-  Status status;
-  auto* const local = const_cast<void*>(from);  // only read; one type serves both directions
-  const auto put_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::put(*job_, at, from, shape);
-  };
-  if (try_fast_path(Use::direct_put, box, local, room, detail::DenseRows{}, put_single, status))
-      [[likely]] {
-    return status;
-  }
-  TESSERA_RETURN_IF_ERROR(check_room("put", box, room));
-  return put_box(box, {local, dense_strides(box.extents())});
-}
-
-Status ArrayBase::get_dense(const Box& box, void* to, std::int64_t room) const {
-  Status status;
-  const auto get_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::get(*job_, at, to, shape);
-  };
-  if (try_fast_path(Use::direct_get, box, to, room, detail::DenseRows{}, get_single, status))
-      [[likely]] {
-    return status;
-  }
-  TESSERA_RETURN_IF_ERROR(check_room("get", box, room));
-  return get_box(box, {to, dense_strides(box.extents())});
-}
-
-Status ArrayBase::accumulate_dense(const Box& box, const void* from, std::int64_t room,
-                                   const rma::Scale& scale) const {
-  Status status;
-  auto* const local = const_cast<void*>(from);
-  const auto accumulate_single = [&](const rma::RemoteAddress& at, const rma::CopyShape& shape) {
-    return rma::accumulate(*job_, at, from, shape, scale);
-  };
-  if (try_fast_path(Use::direct_accumulate, box, local, room, detail::DenseRows{},
-                    accumulate_single, status)) [[likely]] {
-    return status;
-  }
-  TESSERA_RETURN_IF_ERROR(check_room("accumulate", box, room));
-  return accumulate_box(box, {local, dense_strides(box.extents())}, scale);
-}
-
-Handle ArrayBase::failed(Status status) const {
-  return job_ ? Handle::failed(*job_, std::move(status)) : Handle::failed(std::move(status));
-}
-
-Handle ArrayBase::finish(Handle started, Status status) const {
-  if (!status.ok()) {
-    started.collect(failed(std::move(status)));
-  }
-  return started;
-}
-
-Handle ArrayBase::put_box_async(const Box& box, const LocalBuffer& from) const {
-  Handle all;
-  Status status =
-      for_each_patch(Use::put, box, from,
-                     [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
-                       all.collect(rma::put_async(*job_, address(patch), local, shape));
-                       return Status();
-                     });
-  return finish(std::move(all), std::move(status));
-}
-
-Handle ArrayBase::get_box_async(const Box& box, const LocalBuffer& to) const {
-  if (reading_) [[unlikely]] {
-    return finish(Handle(), get_box(box, to));
-  }
-  Handle all;
-  Status status =
-      for_each_patch(Use::get, box, to,
-                     [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
-                       all.collect(rma::get_async(*job_, address(patch), local, shape));
-                       return Status();
-                     });
-  return finish(std::move(all), std::move(status));
-}
-
-Handle ArrayBase::accumulate_box_async(const Box& box, const LocalBuffer& from,
-                                       const rma::Scale& scale) const {
-  if (node_sums_) [[unlikely]] {
-    return node_sums_->accumulate_box_async(box, from, scale);
-  }
-  Handle all;
-  Status status = for_each_patch(
-      Use::accumulate, box, from,
-      [&](const Patch& patch, std::byte* local, const rma::CopyShape& shape, bool) {
-        all.collect(rma::accumulate_async(*job_, address(patch), local, shape, scale));
-        return Status();
-      });
-  return finish(std::move(all), std::move(status));
+  const ElementLocation location = distribution_.locate(index);
+  return region_.at(location.owner, static_cast<std::uint64_t>(location.offset) * element_.bytes);
 }
 
 }  // namespace tessera::arrays

@@ -4,11 +4,12 @@
 // Array<T> (array.hpp) adds the element type; this class does the work, so that it is compiled
 // once.
 //
-// A one-sided operation checks the box, cuts it into patches, turns each patch and the local
-// strides into a CopyShape, and passes that to rma. A dense box inside one block needs no cutting,
-// and gets from arrays with a cached mode use their copy (detail/read_source.hpp). If several
-// patches lie on other nodes, all but the last are started without waiting. Time and memory do not
-// grow with the number of ranks.
+// A one-sided operation checks the selection, cuts it into patches, turns each patch and the local
+// strides into a CopyShape, and passes that to rma (array_transfers.cpp). A box inside one block
+// needs no cutting. With an access mode that makes copies, the copy on this node serves the
+// operation, or a cache serves gets (detail/tile_cache.hpp). If several patches of a get lie on
+// other nodes, all but the last are started without waiting. Time and memory do not grow with the
+// number of ranks.
 //
 // Invariants: 1. the region's slices have the layout of the distribution, in elements of
 // element_bytes; 2. ghost cells belong to the slice but to no box of the distribution, so one-sided
@@ -22,6 +23,7 @@
 // array is assigned to it. Operations on it fail with `closed`, as on an array that was moved from.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,9 +34,8 @@
 #include <vector>
 
 #include "arrays/distribution.hpp"
-#include "arrays/periodic.hpp"
 #include "arrays/race_check.hpp"
-#include "arrays/section.hpp"
+#include "arrays/selection.hpp"
 #include "arrays/view.hpp"
 #include "rma/element.hpp"
 #include "rma/handle.hpp"
@@ -55,13 +56,6 @@ struct ArrayOptions {
   rma::RegionOptions region = {};
 };
 
-/// Local memory of a transfer: the address of the element at the box's lower corner, and strides in
-/// elements.
-struct LocalBuffer {
-  void* data = nullptr;
-  Strides strides;
-};
-
 /// Run-time description of the element type, for code that isn't templated on it.
 struct ElementKind {
   std::size_t bytes = 0;
@@ -74,9 +68,9 @@ struct ElementKind {
   }
   /// Elements of `bytes` bytes that are moved but not computed with.
   static ElementKind opaque(std::size_t bytes) {
-    /// The kind of T: arithmetic if T is an rma::Element, else opaque.
     return {bytes, std::to_string(bytes) + "-byte elements", {}};
   }
+  /// The kind of T: arithmetic if T is an rma::Element, else opaque.
   template <class T>
   static ElementKind of() {
     if constexpr (rma::Element<T>) {
@@ -110,15 +104,13 @@ struct ModeOptions {
 };
 
 namespace detail {
-class ReadSource;
-}
+class TileCache;
+struct PatchTransfer;
+}  // namespace detail
 
 /// An array of elements of any kind; see above.
 class ArrayBase {
  public:
-  /// One member of elements that are structures: its offset and its size.
-  using Field = detail::Field;
-
   /// An empty array.
   ArrayBase() noexcept;
 
@@ -160,14 +152,21 @@ class ArrayBase {
 
   /// Local. Errors: closed; invalid_argument if the access mode forbids such a transfer.
   [[nodiscard]] rma::Status check_transfer(const Transfer& transfer) const {
-    return (uses_ & use_of(transfer)) != 0 ? rma::Status() : explain_use(use_of(transfer));
+    const Use use = use_of(transfer.kind);
+    return (uses_ & use) != 0 ? rma::Status() : explain_use(use);
   }
+  /// Local. The errors that a transfer of a box would find before it moves anything.
+  [[nodiscard]] rma::Status check_transfer(const Box& box, const UntypedMemory& memory,
+                                           const Transfer& transfer) const;
   /// Local. For collectives whose members read, or write, elements of any owner. Errors: closed;
   /// invalid_argument if the access mode forbids it.
   [[nodiscard]] rma::Status check_readable() const;
   [[nodiscard]] rma::Status check_writable() const;
-  /// The array that serves such transfers: this one, or its copy on this node.
-  [[nodiscard]] const ArrayBase& where_to(Transfer::Kind kind) const noexcept;
+  /// The array that serves the transfers that the access mode allows: this one, or its copy on this
+  /// node.
+  [[nodiscard]] const ArrayBase& server() const noexcept {
+    return node_copy_ ? *node_copy_ : *this;
+  }
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] int ndims() const noexcept { return distribution_.ndims(); }
@@ -215,43 +214,50 @@ class ArrayBase {
   /// Collective. fence() of all members and a barrier: afterwards all members see all writes.
   /// Errors: those that the fence of any member found, on all members.
   rma::Status sync() const { return sync(rma::Status()); }
-  /// Collective. Ends a collective operation in which this rank found the status `mine`: as sync(),
-  /// but an error in any member's `mine` takes precedence over errors of fences.
-  rma::Status sync(rma::Status mine) const;
+  /// Collective. Ends a collective operation in which this rank found the status `own_status`: as
+  /// sync(), but an error in any member's `own_status` takes precedence over errors of fences.
+  rma::Status sync(rma::Status own_status) const;
 
   /// One-sided. As put, get and accumulate of Array, for callers that know only the size of
-  /// elements: bindings, files, operations on whole arrays.
-  [[nodiscard]] rma::Status put_box(const Box& box, const LocalBuffer& from) const;
-  [[nodiscard]] rma::Status get_box(const Box& box, const LocalBuffer& to) const;
+  /// elements: bindings, files, operations on whole arrays. A selection is a Box, a Section, a
+  /// PeriodicBox or a FieldBox.
+  template <class Selection>
+  [[nodiscard]] rma::Status transfer(const Selection& where, const UntypedMemory& memory,
+                                     const Transfer& transfer) const {
+    switch (transfer.kind) {
+      case Transfer::Kind::put:
+        return transfer_as<Transfer::Kind::put>(where, memory);
+      case Transfer::Kind::get:
+        return transfer_as<Transfer::Kind::get>(where, memory);
+      case Transfer::Kind::accumulate:
+        break;
+    }
+    return transfer_as<Transfer::Kind::accumulate>(where, memory, *transfer.scale);
+  }
+  template <class Selection>
+  [[nodiscard]] rma::Handle transfer_async(const Selection& where, const UntypedMemory& memory,
+                                           const Transfer& transfer) const;
+  [[nodiscard]] rma::Status put_box(const Box& box, const LocalBuffer& from) const {
+    return transfer_as<Transfer::Kind::put>(box, from);
+  }
+  [[nodiscard]] rma::Status get_box(const Box& box, const LocalBuffer& to) const {
+    return transfer_as<Transfer::Kind::get>(box, to);
+  }
   [[nodiscard]] rma::Status accumulate_box(const Box& box, const LocalBuffer& from,
-                                           const rma::Scale& scale) const;
-  [[nodiscard]] rma::Handle put_box_async(const Box& box, const LocalBuffer& from) const;
-  [[nodiscard]] rma::Handle get_box_async(const Box& box, const LocalBuffer& to) const;
+                                           const rma::Scale& scale) const {
+    return transfer_as<Transfer::Kind::accumulate>(box, from, scale);
+  }
+  [[nodiscard]] rma::Handle put_box_async(const Box& box, const LocalBuffer& from) const {
+    return transfer_async(box, from, Transfer::put());
+  }
+  [[nodiscard]] rma::Handle get_box_async(const Box& box, const LocalBuffer& to) const {
+    return transfer_async(box, to, Transfer::get());
+  }
   [[nodiscard]] rma::Handle accumulate_box_async(const Box& box, const LocalBuffer& from,
-                                                 const rma::Scale& scale) const;
+                                                 const rma::Scale& scale) const {
+    return transfer_async(box, from, Transfer::accumulate(scale));
+  }
 
-  /// As above, for local memory of `room` elements that has the box's elements contiguously in
-  /// row-major order. Errors: also invalid_argument if `room` is too small.
-  [[nodiscard]] rma::Status put_dense(const Box& box, const void* from, std::int64_t room) const;
-  [[nodiscard]] rma::Status get_dense(const Box& box, void* to, std::int64_t room) const;
-  [[nodiscard]] rma::Status accumulate_dense(const Box& box, const void* from, std::int64_t room,
-                                             const rma::Scale& scale) const;
-
-  /// One-sided. Start a transfer of a section; of a box that extends past the ends of periodic
-  /// dimensions; or of one field of each element of a box. Local memory has fields packed, and its
-  /// strides count fields. Complete: as put, get and accumulate.
-  [[nodiscard]] rma::Handle transfer_async(const Section& section, const LocalBuffer& local,
-                                           const Transfer& transfer) const;
-  [[nodiscard]] rma::Handle transfer_async(const Box& box, PeriodicDims periodic,
-                                           const LocalBuffer& local,
-                                           const Transfer& transfer) const;
-  [[nodiscard]] rma::Handle transfer_async(const Box& box, const Field& field,
-                                           const LocalBuffer& local,
-                                           const Transfer& transfer) const;
-
-  /// Local. Errors: invalid_argument if `given`, in elements, is less than the box has.
-  [[nodiscard]] rma::Status check_room(std::string_view verb, const Box& box,
-                                       std::int64_t given) const;
   /// The label of a collective on this array: members compare it, and profiles show it. Valid as
   /// long as the array exists.
   [[nodiscard]] rma::Label label(std::string_view verb) const noexcept {
@@ -279,21 +285,28 @@ class ArrayBase {
   [[nodiscard]] ArrayBase alias() const;
 
  protected:
-  /// check_room() for a section.
-  [[nodiscard]] rma::Status check_room(std::string_view verb, const Section& section,
-                                       std::int64_t given) const;
-  /// check_room() for a box that may extend outside the array.
-  [[nodiscard]] rma::Status check_periodic_room(std::string_view verb, const Box& box,
-                                                std::int64_t given) const;
-  /// Errors: invalid_argument if a view's extents differ from those of the box, or its number of
-  /// strides from its number of extents.
-  [[nodiscard]] rma::Status check_view(std::string_view verb, const Box& box, const Extents& given,
-                                       const Strides& strides) const;
-  [[nodiscard]] rma::Status check_view(std::string_view verb, const Section& section,
-                                       const Extents& given, const Strides& strides) const;
-  /// check_view() for a box that may extend outside the array.
-  [[nodiscard]] rma::Status check_shape(std::string_view verb, const Box& box, const Extents& given,
-                                        const Strides& strides) const;
+  /// transfer() of a kind that is known at compile time; an accumulate also needs its Scale.
+  template <Transfer::Kind kind, class Selection, class... Scale>
+  [[nodiscard]] rma::Status transfer_as(const Selection& where, const UntypedMemory& memory,
+                                        const Scale&... scale) const {
+    if constexpr (std::same_as<Selection, Box>) {
+      return memory.strides == nullptr
+                 ? transfer_box<kind>(where, ContiguousMemory{memory.data, memory.room}, scale...)
+                 : transfer_box<kind>(where, memory, scale...);
+    } else {
+      return transfer_async(where, memory, Transfer{kind, scale...}).wait();
+    }
+  }
+  /// The same for a box. Local is ContiguousMemory or UntypedMemory with strides.
+  template <Transfer::Kind kind, class Local, class... Scale>
+  [[nodiscard]] rma::Status transfer_box(const Box& box, Local memory, const Scale&... scale) const;
+  /// Local. The number of elements of a selection, for a get. Errors: the selection isn't inside
+  /// the array.
+  template <class Selection>
+  [[nodiscard]] rma::Result<std::int64_t> count(const Selection& where) const;
+  /// Local. The number of elements of a box that may lie outside the array. Errors:
+  /// invalid_argument (it doesn't fit 63 bits).
+  [[nodiscard]] rma::Result<std::int64_t> count_anywhere(const Box& box) const;
   /// Errors: as check_inside(), with the attempted operation in front.
   [[nodiscard]] rma::Status check_element(std::string_view verb, const Index& index) const {
     return is_inside(index, extents()) ? rma::Status() : explain_outside(verb, index);
@@ -302,17 +315,6 @@ class ArrayBase {
   /// invalid_argument if the access mode forbids puts.
   [[nodiscard]] rma::Result<rma::RemoteAddress> atomic_address(std::string_view verb,
                                                                const Index& index) const;
-  /// "get of [0,4) x [0,5) of array 'A' (float64, 100 x 100)".
-  [[nodiscard]] std::string describe(std::string_view verb, const Box& box) const;
-  [[nodiscard]] rma::RemoteAddress address(const Patch& patch) const noexcept {
-    return region_.at(patch.owner, static_cast<std::uint64_t>(patch.offset) * element_.bytes);
-  }
-  /// Adds the attempted operation to a status in front.
-  [[nodiscard]] rma::Status explain(rma::Status status, std::string_view verb,
-                                    const Box& box) const;
-
-  /// A failed handle; it belongs to the job, if the array has one.
-  [[nodiscard]] rma::Handle failed(rma::Status status) const;
 
  private:
   /// A set of operations: those that the access mode allows, none if the array is closed. The
@@ -358,28 +360,31 @@ class ArrayBase {
   /// says so.
   [[nodiscard]] std::string_view closed_reason() const noexcept;
   [[nodiscard]] rma::Status closed(std::string array) const;
-  /// Errors: those of check_inside(); closed if the array is empty.
-  template <class Place>
-  [[nodiscard]] rma::Status check_inside_of(const Place& place) const {
-    return job_ ? check_inside(place, extents()) : explain_closed();
-  }
   [[nodiscard]] rma::Status explain_closed() const;
-  [[nodiscard]] rma::Status check_use(Use use, const Box& box, const LocalBuffer& local) const;
   [[nodiscard]] rma::Status explain_use(Use use) const;
   void use_as(rma::AccessMode mode) noexcept;
   [[nodiscard]] rma::Status begin_mode(const ModeOptions& options);
   [[nodiscard]] rma::Status end_mode();
-  [[nodiscard]] rma::Handle start(const Transfer& transfer, const rma::RemoteAddress& at,
-                                  std::byte* local, const rma::CopyShape& shape) const;
-  [[nodiscard]] rma::Handle finish(rma::Handle started, rma::Status status) const;
-  static Use use_of(const Transfer& transfer) noexcept;
   [[nodiscard]] rma::Status explain_outside(std::string_view verb, const Index& index) const;
-  template <class LocalStride, class Action>
-  bool try_fast_path(Use use, const Box& box, void* local, std::int64_t room,
-                     LocalStride local_stride, Action&& action, rma::Status& status) const;
-  template <class Action>
-  rma::Status for_each_patch(Use use, const Box& box, const LocalBuffer& local,
+
+  static Use use_of(Transfer::Kind kind) noexcept;
+  // Adds the attempted operation to an error: "get of [0,4) x [0,5) of array 'A' (float64, …)".
+  template <class Selection>
+  [[nodiscard]] rma::Status explain(rma::Status status, std::string_view verb,
+                                    const Selection& where) const;
+  template <class Selection>
+  [[nodiscard]] rma::Status check(Use use, const Selection& where,
+                                  const UntypedMemory& memory) const;
+  template <class Selection, class Action>
+  rma::Status for_each_patch(Use use, const Selection& where, const UntypedMemory& memory,
                              Action&& action) const;
+  [[nodiscard]] rma::Status run(const Transfer& transfer, const detail::PatchTransfer& part) const;
+  [[nodiscard]] rma::Handle start(const Transfer& transfer,
+                                  const detail::PatchTransfer& part) const;
+  [[nodiscard]] rma::Status transfer_patches(const Box& box, const ContiguousMemory& memory,
+                                             const Transfer& transfer) const;
+  [[nodiscard]] rma::Status transfer_patches(const Box& box, const UntypedMemory& memory,
+                                             const Transfer& transfer) const;
 
   mutable std::optional<rma::Job> job_;  // unset: an empty array
   std::shared_ptr<detail::ArrayState> life_;
@@ -389,12 +394,22 @@ class ArrayBase {
   mutable rma::Region region_;
   const rma::WorldRank* members_ = nullptr;  // of the team; a copy for small transfers
   rma::RegionId region_id_ = {};
-  std::unique_ptr<detail::ReadSource> reading_;
-  std::unique_ptr<ArrayBase> node_sums_;  // this node's sums in mode accumulate_only
+  std::unique_ptr<ArrayBase> node_copy_;      // serves the transfers that the access mode allows
+  std::unique_ptr<detail::TileCache> tiles_;  // serves gets in mode read_only
   rma::AccessMode access_mode_ = rma::AccessMode::any;
   std::uint8_t uses_ = 0;
   bool is_freed_ = false;
   bool is_alias_ = false;
 };
+
+/// Local. True if each index means the same bytes in both arrays, provided that they share memory.
+bool is_same_layout(const ArrayBase& one, const ArrayBase& other);
+
+/// Local. Whether boxes of two arrays share memory, as an overlay does with its base: a write to
+/// one then changes the other. Requires: the boxes are inside arrays that are open. Cost: O(1); for
+/// arrays with shared memory and different layouts O(n log n) time and O(n) memory, where n is the
+/// number of contiguous pieces of the boxes.
+bool share_memory(const ArrayBase& one, const Box& one_box, const ArrayBase& other,
+                  const Box& other_box);
 
 }  // namespace tessera::arrays

@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "arrays/array_base.hpp"
-#include "arrays/check_same_on_all.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/detail/node_copy.hpp"
-#include "arrays/detail/read_source.hpp"
+#include "arrays/detail/own_blocks.hpp"
+#include "arrays/detail/tile_cache.hpp"
 
 namespace tessera::arrays {
 
@@ -118,21 +119,21 @@ Status ArrayBase::set_access_mode(AccessMode mode, const ModeOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_open());
   const rma::LabelScope scope(team(), label("set_access_mode"));
   const std::string doing = "setting the access mode of " + describe();
-  Status mine = check_options(mode, options, element_);
+  Status own_status = check_options(mode, options, element_);
   const AccessMode lasting = region_.options().access_mode;
   if (lasting != AccessMode::any && mode != lasting) {
-    mine =
+    own_status =
         Status::error(Code::invalid_argument,
                       fmt::format("its memory was allocated with access mode {}", name_of(lasting)))
             .hint("don't set RegionOptions::access_mode for arrays whose access mode changes");
   }
-  TESSERA_RETURN_IF_ERROR(sync(mine).context(doing));
-  struct Asked {
+  TESSERA_RETURN_IF_ERROR(sync(own_status).context(doing));
+  struct Choice {
     AccessMode mode;
     bool copy;
-    bool operator==(const Asked&) const = default;
+    bool operator==(const Choice&) const = default;
   };
-  TESSERA_RETURN_IF_ERROR(detail::check_same_on_all(team(), Asked{mode, options.copy_on_each_node},
+  TESSERA_RETURN_IF_ERROR(detail::check_same_on_all(team(), Choice{mode, options.copy_on_each_node},
                                                     "access mode", "all members must give the same")
                               .context(doing));
   TESSERA_RETURN_IF_ERROR(end_mode().context(doing));
@@ -149,13 +150,13 @@ void ArrayBase::use_as(AccessMode mode) noexcept {
   uses_ = uses_of(mode);
 }
 
-// Collective. Adds the nodes' copies to the array.
+// Collective. Adds the nodes' copies to the array, if they are sums.
 Status ArrayBase::end_mode() {
-  reading_.reset();
-  if (!node_sums_) {
+  tiles_.reset();
+  const std::unique_ptr<ArrayBase> copy = std::move(node_copy_);
+  if (!copy || access_mode_ != AccessMode::accumulate_only) {
     return {};
   }
-  const std::unique_ptr<ArrayBase> copy = std::move(node_sums_);
   uses_ = uses_of(access_mode_);
   TESSERA_RETURN_IF_ERROR(team().agree(copy->sync()));
   TESSERA_RETURN_IF_ERROR(
@@ -165,30 +166,22 @@ Status ArrayBase::end_mode() {
 
 // Collective.
 Status ArrayBase::begin_mode(const ModeOptions& options) {
-  const bool makes_copies = options.copy_on_each_node && !detail::is_on_one_node(*this);
-  if (makes_copies && access_mode_ == AccessMode::accumulate_only) {
+  const bool is_read = access_mode_ == AccessMode::read_only;
+  if (options.copy_on_each_node && !detail::is_on_one_node(*this)) {
     TESSERA_ASSIGN_OR_RETURN(ArrayBase copy, detail::create_node_copy(*this));
-    node_sums_ = std::make_unique<ArrayBase>(std::move(copy));
-    uses_ &= static_cast<std::uint8_t>(~Use::direct_accumulate);
+    if (is_read) {
+      TESSERA_RETURN_IF_ERROR(team().agree(detail::get_own(copy, box(), *this, box())));
+      TESSERA_RETURN_IF_ERROR(team().agree(copy.sync()));
+    }
+    node_copy_ = std::make_unique<ArrayBase>(std::move(copy));
+  } else if (options.cache_bytes > 0) {
+    tiles_ = std::make_unique<detail::TileCache>(*job_, region_, distribution_, element_.bytes,
+                                                 options.cache_bytes);
+  } else {
     return {};
   }
-  if (makes_copies) {
-    TESSERA_ASSIGN_OR_RETURN(reading_, detail::make_node_copy(*this));
-  } else if (options.cache_bytes > 0) {
-    reading_ =
-        detail::make_tile_cache(*job_, region_, distribution_, element_.bytes, options.cache_bytes);
-  }
-  if (reading_) {
-    uses_ &= static_cast<std::uint8_t>(~Use::direct_get);
-  }
+  uses_ &= static_cast<std::uint8_t>(~(is_read ? Use::direct_get : Use::direct_accumulate));
   return {};
-}
-
-const ArrayBase& ArrayBase::where_to(Transfer::Kind kind) const noexcept {
-  if (kind == Transfer::Kind::get && reading_ && reading_->copy() != nullptr) {
-    return *reading_->copy();
-  }
-  return kind == Transfer::Kind::accumulate && node_sums_ ? *node_sums_ : *this;
 }
 
 }  // namespace tessera::arrays

@@ -63,8 +63,8 @@ BinCounts count_by_bin(std::span<const std::int64_t> bins) {
 
 Status count_bins(const BinVector& counts, std::span<const std::int64_t> bins) {
   TESSERA_RETURN_IF_ERROR(check_bins(bins, counts).context("count_bins"));
-  const BinCounts mine = count_by_bin(bins);
-  return scatter_accumulate(counts, Places::flat(mine.bins, 1), mine.counts);
+  const BinCounts counted = count_by_bin(bins);
+  return scatter_accumulate(counts, IndexList::flat(counted.bins, 1), counted.counts);
 }
 
 Status bin_offsets(const BinVector& counts, BinVector& offsets) {
@@ -91,49 +91,49 @@ Result<std::vector<std::int64_t>> detail::reserve_in_bins(const BinVector& offse
                                                           std::span<const std::int64_t> bins,
                                                           std::int64_t room) {
   TESSERA_RETURN_IF_ERROR(check_bins(bins, filled).context("add_to_bins"));
-  const BinCounts mine = count_by_bin(bins);
-  const auto occurring = std::ssize(mine.bins);
+  const BinCounts counted = count_by_bin(bins);
+  const auto occurring = std::ssize(counted.bins);
   // The start of each of these bins, and of the next one.
   std::vector<std::int64_t> asked;
-  for (const std::int64_t bin : mine.bins) {
+  for (const std::int64_t bin : counted.bins) {
     asked.push_back(bin);
     asked.push_back(std::min(bin + 1, offsets.extents()[0] - 1));
   }
   std::vector<std::int64_t> bounds(asked.size());
-  TESSERA_RETURN_IF_ERROR(gather(offsets, Places::flat(asked, 1), bounds));
-  std::vector<std::int64_t> next(mine.bins.size());
+  TESSERA_RETURN_IF_ERROR(gather(offsets, IndexList::flat(asked, 1), bounds));
+  std::vector<std::int64_t> next(counted.bins.size());
   for (std::int64_t i = 0; i < occurring; ++i) {
     const auto at = static_cast<std::size_t>(i);
     TESSERA_ASSIGN_OR_RETURN(const std::int64_t before,
-                             filled.fetch_add({mine.bins[at]}, mine.counts[at]));
+                             filled.fetch_add({counted.bins[at]}, counted.counts[at]));
     next[at] = bounds[2 * at] + before;
-    const bool is_last = mine.bins[at] + 1 == offsets.extents()[0];
+    const bool is_last = counted.bins[at] + 1 == offsets.extents()[0];
     const std::int64_t end = is_last ? room : bounds[2 * at + 1];
-    if (next[at] + mine.counts[at] > end) {
+    if (next[at] + counted.counts[at] > end) {
       return filled.name_rank(Status::error(
           Code::limit_exceeded,
           fmt::format("add_to_bins: bin {} has room for {} values, but {} values are in it "
                       "or being added",
-                      mine.bins[at], end - bounds[2 * at], before + mine.counts[at])));
+                      counted.bins[at], end - bounds[2 * at], before + counted.counts[at])));
     }
   }
-  std::vector<std::int64_t> places;
-  places.reserve(bins.size());
+  std::vector<std::int64_t> positions;
+  positions.reserve(bins.size());
   for (const std::int64_t bin : bins) {
-    const auto found = std::lower_bound(mine.bins.begin(), mine.bins.end(), bin);
-    places.push_back(next[static_cast<std::size_t>(found - mine.bins.begin())]++);
+    const auto found = std::lower_bound(counted.bins.begin(), counted.bins.end(), bin);
+    positions.push_back(next[static_cast<std::size_t>(found - counted.bins.begin())]++);
   }
-  return places;
+  return positions;
 }
 
 Result<std::vector<detail::BinBatch>> detail::batches_of_bins(const BinVector& offsets,
                                                               const BinVector& counts,
                                                               rma::Team& team, std::int64_t room,
                                                               std::int64_t most_elements) {
-  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut,
+  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
                            BlockPartition1D::even(offsets.extents()[0], team.size()));
-  const std::int64_t lo = cut.lo(team.rank().value);
-  const std::int64_t hi = cut.hi(team.rank().value);
+  const std::int64_t lo = partition.lo(team.rank().value);
+  const std::int64_t hi = partition.hi(team.rank().value);
   std::vector<std::int64_t> begins(static_cast<std::size_t>(hi - lo));
   std::vector<std::int64_t> lengths(begins.size());
   if (lo < hi) {

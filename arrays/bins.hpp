@@ -22,7 +22,7 @@
 #include "arrays/array.hpp"
 #include "arrays/block_partition_1d.hpp"
 #include "arrays/gather.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/element.hpp"
 
 namespace tessera::arrays {
@@ -99,9 +99,9 @@ rma::Status add_to_bins(const Array<T>& contents, const BinVector& offsets, cons
                                          std::to_string(values.size()) + " values"));
   }
   TESSERA_RETURN_IF_ERROR(detail::check_bin_vectors(contents, offsets, filled));
-  TESSERA_ASSIGN_OR_RETURN(const auto places,
+  TESSERA_ASSIGN_OR_RETURN(const auto positions,
                            detail::reserve_in_bins(offsets, filled, bins, contents.extents()[0]));
-  return scatter(contents, Places::flat(places, 1), values);
+  return scatter(contents, IndexList::flat(positions, 1), values);
 }
 
 /// Collective over the team of `contents`. Sorts the values of each bin in ascending order, with
@@ -111,8 +111,8 @@ rma::Status add_to_bins(const Array<T>& contents, const BinVector& offsets, cons
 template <rma::RealElement T>
 rma::Status sort_bins(const Array<T>& contents, const BinVector& offsets, const BinVector& counts) {
   TESSERA_RETURN_IF_ERROR(contents.sync(detail::check_bin_vectors(contents, offsets, counts)));
-  return contents.sync(
-      detail::catch_bad_alloc([&] { return detail::sort_own_bins(contents, offsets, counts); }));
+  return contents.sync(rma::detail::catch_bad_alloc(
+      [&] { return detail::sort_own_bins(contents, offsets, counts); }));
 }
 
 }  // namespace tessera::arrays

@@ -28,13 +28,13 @@ Status check_blocks(const Extents& blocks, std::int64_t nranks) {
 }
 
 // The coordinates of a linear index in a grid; `order` gives the fastest dimension.
-Index unravel(std::int64_t place, const Extents& grid, MemoryOrder order) {
+Index unravel(std::int64_t index, const Extents& grid, MemoryOrder order) {
   const int ndims = grid.ndims();
   Index at = Index::zeros(ndims);
   for (int k = 0; k < ndims; ++k) {
     const int dim = order == MemoryOrder::row_major ? ndims - 1 - k : k;
-    at[dim] = place % grid[dim];
-    place /= grid[dim];
+    at[dim] = index % grid[dim];
+    index /= grid[dim];
   }
   return at;
 }
@@ -64,8 +64,8 @@ bool fits(const Extents& blocks, const Extents& grid) {
 
 }  // namespace
 
-Deal::Deal(BlockMapKind kind, const Extents& blocks, const Extents& grid, std::int64_t nranks,
-           MemoryOrder order) noexcept
+BlockMap::BlockMap(BlockMapKind kind, const Extents& blocks, const Extents& grid,
+                   std::int64_t nranks, MemoryOrder order) noexcept
     : kind_(kind),
       order_(order),
       nranks_(nranks),
@@ -88,7 +88,7 @@ Deal::Deal(BlockMapKind kind, const Extents& blocks, const Extents& grid, std::i
   }
 }
 
-void Deal::set_node_grid(const Extents& node_grid) noexcept {
+void BlockMap::set_node_grid(const Extents& node_grid) noexcept {
   if (volume(node_grid) <= 1 || node_grid == grid_) {
     return;
   }
@@ -106,7 +106,7 @@ void Deal::set_node_grid(const Extents& node_grid) noexcept {
     is_plain = is_plain && (node_grid[dim] == 1 || inside[dim] == rank_strides_[dim]) &&
                (!crosses || node_strides_[dim] == node_grid[dim] * rank_strides_[dim]);
   }
-  // A node grid that doesn't change the order of ranks is dropped, so that equal deals compare
+  // A node grid that doesn't change the order of ranks is dropped, so that equal block maps compare
   // equal.
   if (!is_plain) {
     node_grid_ = node_grid;
@@ -114,8 +114,8 @@ void Deal::set_node_grid(const Extents& node_grid) noexcept {
   }
 }
 
-Deal Deal::reversed() const noexcept {
-  Deal other = *this;
+BlockMap BlockMap::reversed() const noexcept {
+  BlockMap other = *this;
   other.order_ = arrays::reversed(order_);
   for (Extents* const numbers : {&other.blocks_, &other.grid_, &other.node_grid_}) {
     *numbers = numbers->reversed();
@@ -130,23 +130,24 @@ Deal Deal::reversed() const noexcept {
   return other;
 }
 
-Result<Deal> Deal::grid(const Extents& blocks, std::int64_t nranks, const GridOptions& options) {
+Result<BlockMap> BlockMap::grid(const Extents& blocks, std::int64_t nranks,
+                                const GridOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_blocks(blocks, nranks));
   if (volume(blocks) > nranks) {
     return invalid(fmt::format("{} blocks ({}) for {} ranks, with at most one block on each",
                                volume(blocks), to_string(blocks), nranks))
         .hint("cut into fewer blocks, or use a cyclic grid");
   }
-  Deal deal(BlockMapKind::grid, blocks, blocks, nranks, options.order);
+  BlockMap block_map(BlockMapKind::grid, blocks, blocks, nranks, options.order);
   if (!options.node_grid.is_empty()) {
     TESSERA_RETURN_IF_ERROR(check_node_grid(blocks, options.node_grid));
-    deal.set_node_grid(options.node_grid);
+    block_map.set_node_grid(options.node_grid);
   }
-  return deal;
+  return block_map;
 }
 
-Result<Deal> Deal::cyclic_grid(const Extents& blocks, const Extents& grid, std::int64_t nranks,
-                               MemoryOrder order) {
+Result<BlockMap> BlockMap::cyclic_grid(const Extents& blocks, const Extents& grid,
+                                       std::int64_t nranks, MemoryOrder order) {
   TESSERA_RETURN_IF_ERROR(check_blocks(blocks, nranks));
   TESSERA_RETURN_IF_ERROR(check_extents(grid).context("laying out a grid of ranks"));
   if (grid.ndims() != blocks.ndims()) {
@@ -161,18 +162,19 @@ Result<Deal> Deal::cyclic_grid(const Extents& blocks, const Extents& grid, std::
                                to_string(grid), volume(grid), nranks));
   }
   const BlockMapKind kind = fits(blocks, grid) ? BlockMapKind::grid : BlockMapKind::cyclic_grid;
-  return Deal(kind, blocks, grid, nranks, order);
+  return BlockMap(kind, blocks, grid, nranks, order);
 }
 
-Result<Deal> Deal::round_robin(const Extents& blocks, std::int64_t nranks, MemoryOrder order) {
+Result<BlockMap> BlockMap::round_robin(const Extents& blocks, std::int64_t nranks,
+                                       MemoryOrder order) {
   TESSERA_RETURN_IF_ERROR(check_blocks(blocks, nranks));
   const BlockMapKind kind =
       volume(blocks) <= nranks ? BlockMapKind::grid : BlockMapKind::round_robin;
-  return Deal(kind, blocks, blocks, nranks, order);
+  return BlockMap(kind, blocks, blocks, nranks, order);
 }
 
-Result<Deal> Deal::table(const Extents& blocks, std::span<const TeamRank> owners,
-                         std::int64_t nranks, MemoryOrder order) {
+Result<BlockMap> BlockMap::table(const Extents& blocks, std::span<const TeamRank> owners,
+                                 std::int64_t nranks, MemoryOrder order) {
   TESSERA_RETURN_IF_ERROR(check_blocks(blocks, nranks));
   if (volume(blocks) != static_cast<std::int64_t>(owners.size())) {
     return invalid(fmt::format("{} owners are given for {} blocks ({})", owners.size(),
@@ -186,7 +188,7 @@ Result<Deal> Deal::table(const Extents& blocks, std::span<const TeamRank> owners
   std::stable_sort(table->by_owner.begin(), table->by_owner.end(),
                    [&](std::int64_t a, std::int64_t b) { return owner_of(a) < owner_of(b); });
 
-  Deal deal(BlockMapKind::table, blocks, blocks, nranks, order);
+  BlockMap block_map(BlockMapKind::table, blocks, blocks, nranks, order);
   table->numbers.resize(owners.size());
   std::int64_t number = 0;
   for (std::size_t i = 0; i < owners.size(); ++i) {
@@ -198,13 +200,13 @@ Result<Deal> Deal::table(const Extents& blocks, std::span<const TeamRank> owners
     const bool is_same = i > 0 && owner_of(block) == owner_of(table->by_owner[i - 1]);
     number = is_same ? number + 1 : 0;
     table->numbers[static_cast<std::size_t>(block)] = number;
-    deal.max_blocks_ = std::max(deal.max_blocks_, number + 1);
+    block_map.max_blocks_ = std::max(block_map.max_blocks_, number + 1);
   }
-  deal.table_ = std::move(table);
-  return deal;
+  block_map.table_ = std::move(table);
+  return block_map;
 }
 
-TeamRank Deal::owner_in_general(const Index& block) const noexcept {
+TeamRank BlockMap::owner_in_general(const Index& block) const noexcept {
   std::int64_t rank = 0;
   switch (kind_) {
     case BlockMapKind::grid:
@@ -227,18 +229,18 @@ TeamRank Deal::owner_in_general(const Index& block) const noexcept {
   return {static_cast<std::int32_t>(rank)};
 }
 
-std::int64_t Deal::number(const Index& block) const noexcept {
+std::int64_t BlockMap::number(const Index& block) const noexcept {
   switch (kind_) {
     case BlockMapKind::grid:
       break;
     case BlockMapKind::cyclic_grid: {
-      std::int64_t place = 0;
+      std::int64_t index = 0;
       for (int k = 0; k < ndims(); ++k) {
         const int dim = order_ == MemoryOrder::row_major ? k : ndims() - 1 - k;
         const FastDivider::Parts at = turn(dim, block[dim]);
-        place = place * count_along(dim, at.remainder) + at.quotient;
+        index = index * count_along(dim, at.remainder) + at.quotient;
       }
-      return place;
+      return index;
     }
     case BlockMapKind::round_robin:
       return by_nranks_.divide(linear(block)).quotient;
@@ -248,11 +250,11 @@ std::int64_t Deal::number(const Index& block) const noexcept {
   return 0;
 }
 
-bool Deal::is_in_grid(TeamRank rank) const noexcept {
+bool BlockMap::is_in_grid(TeamRank rank) const noexcept {
   return rank.value < volume(grid_);
 }
 
-std::span<const std::int64_t> Deal::table_blocks(TeamRank rank) const noexcept {
+std::span<const std::int64_t> BlockMap::table_blocks(TeamRank rank) const noexcept {
   const auto owner_of = [&](std::int64_t block) {
     return table_->owners[static_cast<std::size_t>(block)];
   };
@@ -264,7 +266,7 @@ std::span<const std::int64_t> Deal::table_blocks(TeamRank rank) const noexcept {
   return {first, last};
 }
 
-std::int64_t Deal::count(TeamRank rank) const noexcept {
+std::int64_t BlockMap::count(TeamRank rank) const noexcept {
   if (kind_ == BlockMapKind::table) {
     return static_cast<std::int64_t>(table_blocks(rank).size());
   }
@@ -283,7 +285,7 @@ std::int64_t Deal::count(TeamRank rank) const noexcept {
   return volume(counts);
 }
 
-Index Deal::coordinates(TeamRank rank) const noexcept {
+Index BlockMap::coordinates(TeamRank rank) const noexcept {
   if (node_grid_.is_empty()) {
     return unravel(rank.value, grid_, order_);
   }
@@ -300,10 +302,10 @@ Index Deal::coordinates(TeamRank rank) const noexcept {
   return at;
 }
 
-Index Deal::block(TeamRank rank, std::int64_t number) const noexcept {
+Index BlockMap::block(TeamRank rank, std::int64_t number) const noexcept {
   if (kind_ == BlockMapKind::table) {
-    const std::int64_t place = table_blocks(rank)[static_cast<std::size_t>(number)];
-    return unravel(place, blocks_, order_);
+    const std::int64_t index = table_blocks(rank)[static_cast<std::size_t>(number)];
+    return unravel(index, blocks_, order_);
   }
   if (kind_ == BlockMapKind::round_robin) {
     return unravel(number * nranks_ + rank.value, blocks_, order_);
@@ -323,25 +325,26 @@ Index Deal::block(TeamRank rank, std::int64_t number) const noexcept {
   return at;
 }
 
-bool operator==(const Deal& a, const Deal& b) noexcept {
+bool operator==(const BlockMap& a, const BlockMap& b) noexcept {
   return a.kind_ == b.kind_ && a.order_ == b.order_ && a.nranks_ == b.nranks_ &&
          a.blocks_ == b.blocks_ && a.grid_ == b.grid_ && a.node_grid_ == b.node_grid_ &&
          (a.table_ == b.table_ || (a.table_ && b.table_ && a.table_->owners == b.table_->owners));
 }
 
-std::string to_string(const Deal& deal) {
-  const std::string blocks = fmt::format("{} blocks", to_string(deal.blocks()));
-  switch (deal.kind()) {
+std::string to_string(const BlockMap& block_map) {
+  const std::string blocks = fmt::format("{} blocks", to_string(block_map.blocks()));
+  switch (block_map.kind()) {
     case BlockMapKind::grid:
-      return fmt::format("{}, at most one on each of {} ranks", blocks, deal.nranks());
+      return fmt::format("{}, at most one on each of {} ranks", blocks, block_map.nranks());
     case BlockMapKind::cyclic_grid:
-      return fmt::format("{} on a grid of {} ranks, cyclic", blocks, to_string(deal.rank_grid()));
+      return fmt::format("{} on a grid of {} ranks, cyclic", blocks,
+                         to_string(block_map.rank_grid()));
     case BlockMapKind::round_robin:
-      return fmt::format("{} on {} ranks, round robin", blocks, deal.nranks());
+      return fmt::format("{} on {} ranks, round robin", blocks, block_map.nranks());
     case BlockMapKind::table:
       break;
   }
-  return fmt::format("{} on {} ranks by a table", blocks, deal.nranks());
+  return fmt::format("{} on {} ranks by a table", blocks, block_map.nranks());
 }
 
 }  // namespace tessera::arrays

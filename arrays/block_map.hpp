@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Deal: which rank of a team owns which block of a grid of blocks, and in which order a rank stores
-// its blocks.
+// BlockMap: which rank of a team owns which block of a grid of blocks, and in which order a rank
+// stores its blocks.
 //
 //     grid          6 ranks           cyclic_grid 2 x 2          round_robin, 3 ranks
 //     0 1 2                           0 1 0 1                    0 1 2 0
@@ -18,8 +18,8 @@
 //
 // The order says which coordinate varies fastest in three places: among the ranks of a grid, in the
 // linear number of a block, and among the blocks of one rank. Ranks without blocks are legal in all
-// kinds. A deal is an immutable value. A cyclic grid or round robin in which no rank has a second
-// block is stored as a grid, so that equal deals compare equal.
+// kinds. A block map is an immutable value. A cyclic grid or round robin in which no rank has a
+// second block is stored as a grid, so that equal block maps compare equal.
 //
 // Cost: O(ndims) for a query; O(log blocks) for count() and block() of a table. A table takes 20
 // bytes for each block, which its copies share; the other kinds take O(1).
@@ -41,10 +41,10 @@ namespace tessera::arrays {
 
 enum class BlockMapKind : std::uint8_t { grid, cyclic_grid, round_robin, table };
 
-class Deal {
+class BlockMap {
  public:
   /// No blocks on no ranks.
-  Deal() noexcept = default;
+  BlockMap() noexcept = default;
   struct GridOptions {
     MemoryOrder order = MemoryOrder::row_major;
     /// Blocks of one node along each dimension; it must divide the grid. No dimensions: nodes don't
@@ -55,27 +55,28 @@ class Deal {
   /// At most one block on each rank. `blocks` has the number of blocks along each dimension; ranks
   /// beyond their product own none. Errors: invalid_argument for more blocks than ranks, or a node
   /// grid that doesn't divide the grid.
-  static rma::Result<Deal> grid(const Extents& blocks, std::int64_t nranks,
-                                const GridOptions& options);
-  static rma::Result<Deal> grid(const Extents& blocks, std::int64_t nranks) {
+  static rma::Result<BlockMap> grid(const Extents& blocks, std::int64_t nranks,
+                                    const GridOptions& options);
+  static rma::Result<BlockMap> grid(const Extents& blocks, std::int64_t nranks) {
     return grid(blocks, nranks, GridOptions{});
   }
   /// A grid of ranks, repeated over the blocks. Errors: invalid_argument for a grid of more ranks
   /// than there are, or with an entry below 1.
-  static rma::Result<Deal> cyclic_grid(const Extents& blocks, const Extents& grid,
-                                       std::int64_t nranks,
-                                       MemoryOrder order = MemoryOrder::row_major);
+  static rma::Result<BlockMap> cyclic_grid(const Extents& blocks, const Extents& grid,
+                                           std::int64_t nranks,
+                                           MemoryOrder order = MemoryOrder::row_major);
   /// Block k in linear order is owned by rank k mod nranks. Errors: invalid_argument for bad
   /// extents or no ranks.
-  static rma::Result<Deal> round_robin(const Extents& blocks, std::int64_t nranks,
-                                       MemoryOrder order = MemoryOrder::row_major);
+  static rma::Result<BlockMap> round_robin(const Extents& blocks, std::int64_t nranks,
+                                           MemoryOrder order = MemoryOrder::row_major);
   /// The owner of each block is given, in linear order. Errors: invalid_argument for a number of
   /// entries other than the number of blocks, or a rank outside 0 … nranks − 1.
-  static rma::Result<Deal> table(const Extents& blocks, std::span<const rma::TeamRank> owners,
-                                 std::int64_t nranks, MemoryOrder order = MemoryOrder::row_major);
+  static rma::Result<BlockMap> table(const Extents& blocks, std::span<const rma::TeamRank> owners,
+                                     std::int64_t nranks,
+                                     MemoryOrder order = MemoryOrder::row_major);
 
   /// The same owners for the same blocks, with the dimensions in reverse order.
-  [[nodiscard]] Deal reversed() const noexcept;
+  [[nodiscard]] BlockMap reversed() const noexcept;
 
   [[nodiscard]] BlockMapKind kind() const noexcept { return kind_; }
   [[nodiscard]] int ndims() const noexcept { return blocks_.ndims(); }
@@ -112,11 +113,11 @@ class Deal {
   [[nodiscard]] std::int64_t number(const Index& block) const noexcept;
   /// The index of the block among all blocks, in order().
   [[nodiscard]] std::int64_t linear(const Index& block) const noexcept {
-    std::int64_t place = 0;
+    std::int64_t index = 0;
     for (int dim = 0; dim < blocks_.ndims(); ++dim) {
-      place += block[dim] * block_strides_[dim];
+      index += block[dim] * block_strides_[dim];
     }
-    return place;
+    return index;
   }
 
   /// The number of blocks that a rank owns. Requires: 0 ≤ rank < nranks().
@@ -137,7 +138,7 @@ class Deal {
     return beyond < 0 ? 0 : turn(dim, beyond).quotient + 1;
   }
 
-  friend bool operator==(const Deal& a, const Deal& b) noexcept;
+  friend bool operator==(const BlockMap& a, const BlockMap& b) noexcept;
 
  private:
   struct Table {
@@ -146,8 +147,8 @@ class Deal {
     std::vector<std::int64_t> by_owner;  // all blocks, sorted by owner, then by linear order
   };
 
-  Deal(BlockMapKind kind, const Extents& blocks, const Extents& grid, std::int64_t nranks,
-       MemoryOrder order) noexcept;
+  BlockMap(BlockMapKind kind, const Extents& blocks, const Extents& grid, std::int64_t nranks,
+           MemoryOrder order) noexcept;
   void set_node_grid(const Extents& node_grid) noexcept;
   [[nodiscard]] rma::TeamRank owner_in_general(const Index& block) const noexcept;
   [[nodiscard]] bool is_in_grid(rma::TeamRank rank) const noexcept;
@@ -169,7 +170,9 @@ class Deal {
   std::shared_ptr<const Table> table_;
 };
 
+using Deal = BlockMap;  ///< the old name
+
 /// "8 x 4 blocks on a grid of 2 x 2 ranks, cyclic".
-std::string to_string(const Deal& deal);
+std::string to_string(const BlockMap& block_map);
 
 }  // namespace tessera::arrays

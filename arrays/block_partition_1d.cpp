@@ -109,7 +109,8 @@ Result<BlockPartition1D> BlockPartition1D::at_bounds(std::int64_t extent,
 }
 
 bool BlockPartition1D::begins_at(std::span<const std::int64_t> starts) const noexcept {
-  // Compares lengths, not starts: this cut is a guess, so block * size_ could exceed the extent.
+  // Compares lengths, not starts: this partition is a guess, so block * size_ could exceed the
+  // extent.
   for (std::size_t i = 1; i < starts.size(); ++i) {
     const bool is_longer = static_cast<std::int64_t>(i) <= longer_;
     if (starts[i] - starts[i - 1] != size_ + (is_longer ? 1 : 0)) {
@@ -119,7 +120,7 @@ bool BlockPartition1D::begins_at(std::span<const std::int64_t> starts) const noe
   return extent_ - starts.back() <= size_ + (blocks_ <= longer_ ? 1 : 0);
 }
 
-BlockPartition1D::Place BlockPartition1D::find_irregular(std::int64_t index) const noexcept {
+BlockPartition1D::Position BlockPartition1D::find_irregular(std::int64_t index) const noexcept {
   const auto above = std::upper_bound(starts_->begin(), starts_->end(), index);
   const auto at = above - 1;
   return {at - starts_->begin(), index - *at};
@@ -156,21 +157,21 @@ bool operator==(const BlockPartition1D& a, const BlockPartition1D& b) noexcept {
   return true;
 }
 
-std::string to_string(const BlockPartition1D& cut) {
-  if (cut.blocks() == 0) {
-    return fmt::format("extent {} in no blocks", cut.extent());
+std::string to_string(const BlockPartition1D& partition) {
+  if (partition.blocks() == 0) {
+    return fmt::format("extent {} in no blocks", partition.extent());
   }
-  std::int64_t smallest = cut.length(cut.blocks() - 1);
-  if (cut.is_irregular()) {
-    for (std::int64_t block = 0; block < cut.blocks(); ++block) {
-      smallest = std::min(smallest, cut.length(block));
+  std::int64_t smallest = partition.length(partition.blocks() - 1);
+  if (partition.is_irregular()) {
+    for (std::int64_t block = 0; block < partition.blocks(); ++block) {
+      smallest = std::min(smallest, partition.length(block));
     }
   }
-  const std::string sizes = smallest == cut.largest()
+  const std::string sizes = smallest == partition.largest()
                                 ? fmt::format("{}", smallest)
-                                : fmt::format("{} to {}", smallest, cut.largest());
-  return fmt::format("extent {} in {} block{} of {}", cut.extent(), cut.blocks(),
-                     cut.blocks() == 1 ? "" : "s", sizes);
+                                : fmt::format("{} to {}", smallest, partition.largest());
+  return fmt::format("extent {} in {} block{} of {}", partition.extent(), partition.blocks(),
+                     partition.blocks() == 1 ? "" : "s", sizes);
 }
 
 }  // namespace tessera::arrays

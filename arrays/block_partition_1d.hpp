@@ -7,12 +7,12 @@
 //     at_bounds(10, {0, 1, 7}) |0|1 2 3 4 5 6|7 8 9|      blocks begin at the bounds
 //
 // All index algebra of distributions is here, in one dimension. Only even() can make empty blocks
-// (if extent < blocks); they come last. A cut is immutable. Two cuts are equal if their blocks are,
-// regardless of how they were made: bounds that happen to be even or of one size are stored as
-// such, and are as fast.
+// (if extent < blocks); they come last. A partition is immutable. Two partitions are equal if their
+// blocks are, regardless of how they were made: bounds that happen to be even or of one size are
+// stored as such, and are as fast.
 //
 // Cost: every query is O(1), except find() for irregular bounds, which is O(log blocks). Copies of
-// a cut share its bounds.
+// a partition share its bounds.
 #pragma once
 
 #include <algorithm>
@@ -54,13 +54,13 @@ class BlockPartition1D {
   [[nodiscard]] bool is_irregular() const noexcept { return starts_ != nullptr; }
 
   /// The block of an index, and the index within that block.
-  struct Place {
+  struct Position {
     std::int64_t block = 0;
-    std::int64_t place = 0;  ///< index within the block
-    friend bool operator==(const Place&, const Place&) = default;
+    std::int64_t offset = 0;  ///< index within the block
+    friend bool operator==(const Position&, const Position&) = default;
   };
   /// The block that has an index, and where in it. Requires: 0 ≤ index < extent().
-  [[nodiscard]] Place find(std::int64_t index) const noexcept {
+  [[nodiscard]] Position find(std::int64_t index) const noexcept {
     if (starts_) {
       return find_irregular(index);
     }
@@ -75,14 +75,14 @@ class BlockPartition1D {
   /// The result of find_run(): as that of find(), with the length of the block.
   struct Run {
     std::int64_t block = 0;
-    std::int64_t place = 0;  ///< index within the block
+    std::int64_t offset = 0;  ///< index within the block
     std::int64_t length = 0;
   };
   /// As find(), with the length of the block. Requires: 0 ≤ index < extent().
   [[nodiscard]] Run find_run(std::int64_t index) const noexcept {
     if (starts_) [[unlikely]] {
-      const Place found = find_irregular(index);
-      return {found.block, found.place, length(found.block)};
+      const Position found = find_irregular(index);
+      return {found.block, found.offset, length(found.block)};
     }
     if (index < longer_end_) {
       const FastDivider::Parts parts = by_longer_.divide(index);
@@ -127,7 +127,7 @@ class BlockPartition1D {
   BlockPartition1D(std::int64_t extent, std::vector<std::int64_t> starts);
   [[nodiscard]] std::int64_t length_of_unlike(std::int64_t first, std::int64_t step,
                                               std::int64_t count) const noexcept;
-  [[nodiscard]] Place find_irregular(std::int64_t index) const noexcept;
+  [[nodiscard]] Position find_irregular(std::int64_t index) const noexcept;
   [[nodiscard]] bool begins_at(std::span<const std::int64_t> starts) const noexcept;
 
   std::int64_t extent_ = 0;
@@ -143,6 +143,6 @@ class BlockPartition1D {
 };
 
 /// "extent 10 in 4 blocks of 2 to 3".
-std::string to_string(const BlockPartition1D& cut);
+std::string to_string(const BlockPartition1D& partition);
 
 }  // namespace tessera::arrays

@@ -91,4 +91,12 @@ Status explain_outside(const Index& index, const Extents& extents) {
 }
 
 }  // namespace detail
+
+Status check_volume(const Box& box) {
+  std::int64_t elements = 0;
+  return box.checked_volume(elements)
+             ? Status()
+             : Status::error(Code::invalid_argument, "its number of elements does not fit 63 bits");
+}
+
 }  // namespace tessera::arrays

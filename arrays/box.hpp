@@ -159,6 +159,16 @@ class Box {
   return common;
 }
 
+/// The offset from the lower corner of `from` to that of `to`. Requires: both have the same
+/// ndims().
+[[nodiscard]] constexpr Index shift_between(const Box& from, const Box& to) noexcept {
+  Index shift = to.lo();
+  for (int dim = 0; dim < from.ndims(); ++dim) {
+    shift[dim] -= from.lo(dim);
+  }
+  return shift;
+}
+
 /// "[0,64) x [64,256)".
 std::string to_string(const Box& box);
 
@@ -201,5 +211,9 @@ inline rma::Status check_inside(const Box& box, const Extents& extents) {
 inline rma::Status check_inside(const Index& index, const Extents& extents) {
   return is_inside(index, extents) ? rma::Status() : detail::explain_outside(index, extents);
 }
+
+/// For boxes that may lie outside the array. Errors: invalid_argument if the number of elements
+/// doesn't fit 63 bits.
+rma::Status check_volume(const Box& box);
 
 }  // namespace tessera::arrays

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal, also for the layers above. A hash of the arguments of a collective call, as one word.
-// Team::agree() compares the words of all members, so a collective operation that they call with
-// different arguments is an error on each of them.
+// For this layer and those above: members of a team compare the arguments of a collective call.
+//
+// CallSignature is a hash of the arguments, as one word. Team::agree() compares the words of all
+// members, so a collective operation that they call with different arguments is an error on each of
+// them. check_same_on_all() compares values that are not arguments of one call.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +18,25 @@
 #include "arrays/array_base.hpp"
 #include "arrays/box.hpp"
 #include "rma/base/label.hpp"
+#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {
 
 /// A hash of arguments, and the call that they are given to. Cost: two multiplications for each
 /// eight bytes.
-class Request {
+class CallSignature {
  public:
-  Request() = default;
+  CallSignature() = default;
   /// Requires: the memory of `verb` outlives this object.
-  explicit Request(std::string_view verb) noexcept : label_{.verb = verb} {}
+  explicit CallSignature(std::string_view verb) noexcept : label_{.verb = verb} {}
   /// Requires: also the array outlives this object.
-  Request(std::string_view verb, const ArrayBase& array) noexcept : label_(array.label(verb)) {}
-  explicit Request(const rma::Label& label) noexcept : label_(label) {}
+  CallSignature(std::string_view verb, const ArrayBase& array) noexcept
+      : label_(array.label(verb)) {}
+  explicit CallSignature(const rma::Label& label) noexcept : label_(label) {}
   /// Requires: T has no padding. Its bytes are compared, so equal NaNs are equal, and -0 is not 0.
   template <class T>
-  requires std::is_trivially_copyable_v<T> Request& add(const T& value) noexcept {
+  requires std::is_trivially_copyable_v<T> CallSignature& add(const T& value) noexcept {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
     for (std::size_t at = 0; at < sizeof(T); at += sizeof(std::uint64_t)) {
       std::uint64_t word = 0;
@@ -41,22 +45,22 @@ class Request {
     }
     return *this;
   }
-  Request& add(const Box& box) noexcept {
+  CallSignature& add(const Box& box) noexcept {
     add(box.ndims());
     for (int dim = 0; dim < box.ndims() && dim < max_dims; ++dim) {
       add(box.lo(dim)).add(box.hi(dim));
     }
     return *this;
   }
-  Request& add(std::string_view text) noexcept {
-    for (const char letter : text) {
-      add(letter);
+  CallSignature& add(std::string_view text) noexcept {
+    for (const char character : text) {
+      add(character);
     }
     return add(text.size());
   }
   /// Requires: the array is open, and all members of the team that compares are also members of the
   /// array's team.
-  Request& add(const ArrayBase& array, const Box& box) noexcept {
+  CallSignature& add(const ArrayBase& array, const Box& box) noexcept {
     return add(array.region().id()).add(box);
   }
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
@@ -72,6 +76,28 @@ class Request {
   std::uint64_t hash_ = 0xcbf2'9ce4'8422'2325U;
   rma::Label label_;
 };
+
+using Request = CallSignature;  ///< the old name
+
+/// "rank 3 gave another distribution than rank 0", for the member at position `other` of the team.
+rma::Status explain_different(const rma::Team& team, std::size_t other, std::string_view what,
+                              std::string_view hint);
+
+/// Collective. Returns an error with `hint` on all members, if a member's value differs from the
+/// first member's. `what` names the value. T can be compared and copied byte by byte. Cost: one
+/// allgather. Errors: invalid_argument, and those of the allgather.
+template <class T>
+rma::Status check_same_on_all(
+    rma::Team& team, const T& value, std::string_view what,
+    std::string_view hint = "all members must call it with the same arguments") {
+  TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(value));
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i] != all[0]) {
+      return explain_different(team, i, what, hint);
+    }
+  }
+  return {};
+}
 
 /// In this scope, collectives on an array have the array's label and this verb. It has no effect if
 /// the array was moved from.

@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/array_base.hpp"
 #include "arrays/call_signature.hpp"
-#include "arrays/detail/shift.hpp"
-#include "arrays/shared_memory.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/handle.hpp"
 #include "rma/region.hpp"
 
@@ -78,11 +77,11 @@ Status check_team(const ChunkOperand& operand, const ChunkOperand& first) {
 // element in both; then one rank reads and writes it.
 Status check_overlap(const ChunkOperand& one, const ChunkOperand& other) {
   if (!(one.is_written || other.is_written) ||
-      !detail::share_memory(*one.array, one.box, *other.array, other.box)) {
+      !share_memory(*one.array, one.box, *other.array, other.box)) {
     return {};
   }
   const bool is_one_element = one.along < 0 && other.along < 0 && one.box == other.box &&
-                              detail::is_same_layout(*one.array, *other.array);
+                              is_same_layout(*one.array, *other.array);
   if (is_one_element) {
     return {};
   }
@@ -114,7 +113,7 @@ Box corresponding_box(const Box& piece, const ChunkOperand& operand, const Chunk
     box.set(0, piece.lo(operand.along) + shift, piece.hi(operand.along) + shift);
     return box;
   }
-  return piece.shifted(detail::shift_between(first.box, operand.box));
+  return piece.shifted(shift_between(first.box, operand.box));
 }
 
 // An operand's strides, extended to the `ndims` dimensions of the first operand.
@@ -317,9 +316,9 @@ Status explain(Status status, std::string_view verb) {
   return status.ok() ? Status() : std::move(status).context(std::string(verb));
 }
 
-void add(detail::Request& request, std::span<const ChunkOperand> operands) {
+void add(detail::CallSignature& signature, std::span<const ChunkOperand> operands) {
   for (const ChunkOperand& operand : operands) {
-    request.add(*operand.array, operand.box).add(operand.along);
+    signature.add(*operand.array, operand.box).add(operand.along);
   }
 }
 
@@ -353,24 +352,24 @@ Status check_operands(std::string_view verb, std::span<const ChunkOperand> opera
 }
 
 Status for_each_chunk(std::span<const ChunkOperand> operands, const ChunkBody& body) {
-  return detail::catch_bad_alloc([&] { return ChunkWalk(operands, body).run(); });
+  return rma::detail::catch_bad_alloc([&] { return ChunkWalk(operands, body).run(); });
 }
 
 Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands, Status found,
-                       std::span<const ChunkOperand> beside, const detail::Request& given) {
-  Status mine = found.ok() ? check_operands(verb, operands) : std::move(found);
+                       std::span<const ChunkOperand> beside, const detail::CallSignature& given) {
+  Status own_status = found.ok() ? check_operands(verb, operands) : std::move(found);
   if (!operands[0].array->region()) {
-    return mine;
+    return own_status;
   }
-  detail::Request request(verb, *operands[0].array);
-  if (mine.ok()) {
-    request.add(given.hash());
-    add(request, operands);
-    add(request, beside);
-    mine = explain(fence_all(operands), verb);
+  detail::CallSignature signature(verb, *operands[0].array);
+  if (own_status.ok()) {
+    signature.add(given.hash());
+    add(signature, operands);
+    add(signature, beside);
+    own_status = explain(fence_all(operands), verb);
   }
-  Status all = operands[0].array->team().agree(mine, request.asked());
-  if (all.ok() || !mine.ok()) {
+  Status all = operands[0].array->team().agree(own_status, signature.asked());
+  if (all.ok() || !own_status.ok()) {
     return all;
   }
   // A rank that gets another rank's error, or a lost rank, also gets the name of the operation.
@@ -379,7 +378,7 @@ Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> oper
 
 Status on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
                  const ChunkBody& body, Status found, std::span<const ChunkOperand> beside,
-                 const detail::Request& given) {
+                 const detail::CallSignature& given) {
   const detail::CallScope scope(verb, *operands[0].array);
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, std::move(found), beside, given));
   return explain(operands[0].array->sync(for_each_chunk(operands, body)), verb);

@@ -95,7 +95,8 @@ rma::Status for_each_chunk(std::span<const ChunkOperand> operands, const ChunkBo
 /// and options.
 rma::Status on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
                       const ChunkBody& body, rma::Status found = {},
-                      std::span<const ChunkOperand> beside = {}, const detail::Request& given = {});
+                      std::span<const ChunkOperand> beside = {},
+                      const detail::CallSignature& given = {});
 
 /// Collective. The first half of on_chunks(): checks, and makes what other ranks wrote to the
 /// operands visible. A member with an error of its own takes part too, so that no member waits for
@@ -104,7 +105,7 @@ rma::Status on_chunks(std::string_view verb, std::span<const ChunkOperand> opera
 /// found, all operands are open.
 rma::Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> operands,
                             rma::Status found = {}, std::span<const ChunkOperand> beside = {},
-                            const detail::Request& given = {});
+                            const detail::CallSignature& given = {});
 
 /// The loops over a chunk's elements: innermost runs with one stride for each operand, and outer
 /// levels, as few as the operands' strides allow. The run is along the first operand's fastest

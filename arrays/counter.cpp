@@ -72,7 +72,8 @@ Status Counter::reset(std::int64_t value) {
     return moved_from(job_);
   }
   const rma::LabelScope scope(region_.team(), region_.label("reset"));
-  TESSERA_RETURN_IF_ERROR(region_.team().agree(Status(), detail::Request().add(value).asked()));
+  TESSERA_RETURN_IF_ERROR(
+      region_.team().agree(Status(), detail::CallSignature().add(value).asked()));
   Status put;
   if (region_.team().rank() == owner_) {
     put = rma::put_value(job_, region_.at(owner_), value);

@@ -4,15 +4,15 @@
 // that rank's memory.
 //
 // It has three parts: each axis is cut into blocks (BlockPartition1D), the blocks are assigned to
-// ranks (Deal), and each rank stores its blocks in a Storage with a MemoryOrder, with ghost cells
-// around them if requested.
+// ranks (BlockMap), and each rank stores its blocks in a Storage with a MemoryOrder, with ghost
+// cells around them if requested.
 //
-//     regular        even cuts, one block on each rank;
-//     irregular      cuts at bounds, one block on each rank;
-//     block-cyclic   cuts by size, round robin, block by block;
-//     ScaLAPACK      cuts by size, cyclic grid, local matrix, column-major;
-//     tiled          cuts by size (or at bounds), cyclic grid, block by block;
-//     restricted     even cuts, a table.
+//     regular        even partitions, one block on each rank;
+//     irregular      partitions at bounds, one block on each rank;
+//     block-cyclic   partitions by size, round robin, block by block;
+//     ScaLAPACK      partitions by size, cyclic grid, local matrix, column-major;
+//     tiled          partitions by size (or at bounds), cyclic grid, block by block;
+//     restricted     even partitions, a table.
 //
 // Invariants: 1. every element has exactly one owner and one location there, and no two elements
 // share a location; 2. the elements of one block have the constant strides of its Patch.
@@ -20,8 +20,9 @@
 // Immutable, so any thread may query it; copies share their data. Two distributions are equal if
 // they place every element at the same location, as far as a comparison of their parts can show.
 //
-// Cost: a query takes O(ndims), with irregular cuts O(ndims · log blocks). Memory is O(blocks along
-// an axis) for irregular cuts, O(blocks) for a table or irregular blocks in round robin, else O(1).
+// Cost: a query takes O(ndims), with irregular partitions O(ndims · log blocks). Memory is O(blocks
+// along an axis) for irregular partitions, O(blocks) for a table or irregular blocks in round
+// robin, else O(1).
 #pragma once
 
 #include <cstdint>
@@ -132,11 +133,12 @@ class Distribution {
                                               std::int64_t nranks) {
     return restricted(extents, holders, nranks, RegularOptions{});
   }
-  /// The general form: a cut for each dimension, a deal and a storage. Errors: invalid_argument if
-  /// the parts don't fit together or the sizes don't fit 63 bits; unsupported for ghosts with
-  /// several blocks on a rank, or a local matrix without a grid; no_memory if there are too many
-  /// irregular blocks to tabulate.
-  static rma::Result<Distribution> create(std::span<const BlockPartition1D> cuts, const Deal& deal,
+  /// The general form: a partition for each dimension, a block map and a storage. Errors:
+  /// invalid_argument if the parts don't fit together or the sizes don't fit 63 bits; unsupported
+  /// for ghosts with several blocks on a rank, or a local matrix without a grid; no_memory if there
+  /// are too many irregular blocks to tabulate.
+  static rma::Result<Distribution> create(std::span<const BlockPartition1D> partitions,
+                                          const BlockMap& block_map,
                                           const StorageOptions& options = {});
 
   /// The same elements at the same locations of the same ranks' memory, with the dimensions and the
@@ -146,9 +148,12 @@ class Distribution {
 
   [[nodiscard]] int ndims() const noexcept { return extents().ndims(); }
   [[nodiscard]] const Extents& extents() const noexcept;
-  [[nodiscard]] std::int64_t nranks() const noexcept { return deal().nranks(); }
-  [[nodiscard]] const BlockPartition1D& cut(int dim) const noexcept;
-  [[nodiscard]] const Deal& deal() const noexcept;
+  [[nodiscard]] std::int64_t nranks() const noexcept { return block_map().nranks(); }
+  [[nodiscard]] const BlockPartition1D& partition(int dim) const noexcept;
+  [[nodiscard]] const BlockMap& block_map() const noexcept;
+  /// The old names of partition() and block_map().
+  [[nodiscard]] const BlockPartition1D& cut(int dim) const noexcept { return partition(dim); }
+  [[nodiscard]] const BlockMap& deal() const noexcept { return block_map(); }
   /// block_by_block if no rank has two blocks.
   [[nodiscard]] Storage storage() const noexcept;
   [[nodiscard]] MemoryOrder order() const noexcept;
@@ -157,7 +162,7 @@ class Distribution {
   [[nodiscard]] bool has_ghosts() const noexcept;
   /// True if no rank owns more than one block.
   [[nodiscard]] bool is_one_block_per_rank() const noexcept {
-    return deal().is_one_block_per_rank();
+    return block_map().is_one_block_per_rank();
   }
 
   /// The rank that owns the element. Requires: is_inside(index, extents()).
@@ -175,7 +180,7 @@ class Distribution {
 
   /// The number of blocks that a rank owns. Requires: 0 ≤ rank < nranks(), here and below.
   [[nodiscard]] std::int64_t block_count(rma::TeamRank rank) const noexcept {
-    return deal().count(rank);
+    return block_map().count(rank);
   }
   /// One of a rank's blocks, without its ghost cells. Requires: 0 ≤ number < block_count(rank).
   [[nodiscard]] Patch block(rma::TeamRank rank, std::int64_t number) const noexcept;
@@ -248,8 +253,8 @@ class Distribution::Blocks {
 };
 
 /// A 64-bit hash: equal distributions have the same one, in all processes; different ones have
-/// different hashes, except by a very unlikely collision. Cost: O(blocks) for irregular cuts and
-/// tables, else O(ndims).
+/// different hashes, except by a very unlikely collision. Cost: O(blocks) for irregular partitions
+/// and tables, else O(ndims).
 std::uint64_t fingerprint(const Distribution& distribution) noexcept;
 
 /// "1000 x 10: 4 x 1 blocks, at most one on each of 4 ranks, row-major".

@@ -7,7 +7,6 @@
 
 #include "arrays/chunk_engine.hpp"
 #include "arrays/detail/arithmetic.hpp"
-#include "arrays/detail/shift.hpp"
 #include "arrays/transform.hpp"
 
 namespace tessera::arrays {
@@ -19,8 +18,8 @@ namespace {
 
 // result = function(a, …); `verb` is the operation's name in messages.
 template <class T, class Function, class... In>
-Status compute(std::string_view verb, const Part<T>& result, Function&& function,
-               const detail::Request& scalars, const In&... in) {
+Status compute(std::string_view verb, const Subarray<T>& result, Function&& function,
+               const detail::CallSignature& scalars, const In&... in) {
   const std::array operands{writes(result), reads(in)...};
   const auto compute_chunk = [&](const Chunk& chunk) {
     detail::for_each_element_tuple<T, const typename In::value_type...>(
@@ -32,8 +31,8 @@ Status compute(std::string_view verb, const Part<T>& result, Function&& function
 
 // element = function(element)
 template <class T, class Function>
-Status update(std::string_view verb, const Part<T>& result, Function&& function,
-              const detail::Request& scalars) {
+Status update(std::string_view verb, const Subarray<T>& result, Function&& function,
+              const detail::CallSignature& scalars) {
   const std::array operands{writes(result)};
   const auto update_chunk = [&](const Chunk& chunk) {
     detail::for_each_element_tuple<T>(chunk, [&](T& element) { element = function(element); });
@@ -50,30 +49,31 @@ Status divide_on_chunks(std::string_view verb, std::span<const ChunkOperand> ope
   const detail::CallScope scope(verb, *operands[0].array);
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands));
   std::int64_t zeros = 0;
-  Status mine = for_each_chunk(operands, [&](const Chunk& chunk) {
+  Status own_status = for_each_chunk(operands, [&](const Chunk& chunk) {
     zeros += divide(chunk);
     return Status();
   });
-  if (mine.ok() && zeros > 0) {
-    mine = Status::error(
-               Code::invalid_argument,
-               fmt::format("integer division by zero in {} of {}: {} divisors of rank {} are zero",
-                           to_string(divisors.box), divisors.array->describe(), zeros,
-                           operands[0].array->job().rank().value))
-               .hint(
-                   "these elements keep their values; all others "
-                   "are computed");
+  if (own_status.ok() && zeros > 0) {
+    own_status =
+        Status::error(
+            Code::invalid_argument,
+            fmt::format("integer division by zero in {} of {}: {} divisors of rank {} are zero",
+                        to_string(divisors.box), divisors.array->describe(), zeros,
+                        operands[0].array->job().rank().value))
+            .hint(
+                "these elements keep their values; all others "
+                "are computed");
   }
-  return operands[0].array->sync(std::move(mine)).context(std::string(verb));
+  return operands[0].array->sync(std::move(own_status)).context(std::string(verb));
 }
 
 // Fetches what this rank owns of `to` from `from`, directly into place, with all transfers at the
 // same time.
 template <class T>
-Status fetch_own(const Part<T>& from, const Part<T>& to) {
+Status fetch_own(const Subarray<T>& from, const Subarray<T>& to) {
   rma::Handle fetches;
   const std::array operands{writes(to)};
-  const Index shift = detail::shift_between(to.box(), from.box());
+  const Index shift = shift_between(to.box(), from.box());
   Status status = for_each_chunk(operands, [&](const Chunk& chunk) {
     fetches.collect(from.array().get_async(chunk.box.shifted(shift), chunk.template view<T>(0)));
     return Status();
@@ -85,34 +85,36 @@ Status fetch_own(const Part<T>& from, const Part<T>& to) {
 }  // namespace
 
 template <rma::Element T>
-Status detail::Elementwise<T>::fill(const Part<T>& result, T value) {
+Status detail::Elementwise<T>::fill(const Subarray<T>& result, T value) {
   const std::array operands{writes(result)};
   const auto fill_chunk = [&](const Chunk& chunk) {
     for_each_element_tuple<T>(chunk, [value](T& element) { element = value; });
     return Status();
   };
-  return on_chunks("fill", operands, fill_chunk, {}, {}, Request().add(value));
+  return on_chunks("fill", operands, fill_chunk, {}, {}, CallSignature().add(value));
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::scale(const Part<T>& result, T alpha) {
+Status detail::Elementwise<T>::scale(const Subarray<T>& result, T alpha) {
   return update(
-      "scale", result, [alpha](T x) { return detail::multiply(alpha, x); }, Request().add(alpha));
+      "scale", result, [alpha](T x) { return detail::multiply(alpha, x); },
+      CallSignature().add(alpha));
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::add_constant(const Part<T>& result, T value) {
+Status detail::Elementwise<T>::add_constant(const Subarray<T>& result, T value) {
   return update(
-      "add_constant", result, [value](T x) { return detail::add(x, value); }, Request().add(value));
+      "add_constant", result, [value](T x) { return detail::add(x, value); },
+      CallSignature().add(value));
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::absolute(const Part<T>& result) {
+Status detail::Elementwise<T>::absolute(const Subarray<T>& result) {
   return update("absolute", result, [](T x) { return detail::absolute(x); }, {});
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::reciprocal(const Part<T>& result) {
+Status detail::Elementwise<T>::reciprocal(const Subarray<T>& result) {
   const std::array operands{writes(result)};
   return divide_on_chunks("reciprocal", operands, operands[0], [](const Chunk& chunk) {
     std::int64_t zeros = 0;
@@ -128,7 +130,7 @@ Status detail::Elementwise<T>::reciprocal(const Part<T>& result) {
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::copy(const Part<T>& from, const Part<T>& to) {
+Status detail::Elementwise<T>::copy(const Subarray<T>& from, const Subarray<T>& to) {
   const std::array operands{writes(to), reads(from)};
   const CallScope scope("copy", to.array());
   TESSERA_RETURN_IF_ERROR(begin_on_chunks("copy", operands));
@@ -136,22 +138,24 @@ Status detail::Elementwise<T>::copy(const Part<T>& from, const Part<T>& to) {
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::add(T alpha, const Part<T>& a, T beta, const Part<T>& b,
-                                   const Part<T>& result) {
+Status detail::Elementwise<T>::add(T alpha, const Subarray<T>& a, T beta, const Subarray<T>& b,
+                                   const Subarray<T>& result) {
   return compute(
       "add", result,
       [=](T x, T y) { return detail::add(detail::multiply(alpha, x), detail::multiply(beta, y)); },
-      Request().add(alpha).add(beta), a, b);
+      CallSignature().add(alpha).add(beta), a, b);
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::multiply(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
+Status detail::Elementwise<T>::multiply(const Subarray<T>& a, const Subarray<T>& b,
+                                        const Subarray<T>& result) {
   return compute(
       "multiply", result, [](T x, T y) { return detail::multiply(x, y); }, {}, a, b);
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::divide(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
+Status detail::Elementwise<T>::divide(const Subarray<T>& a, const Subarray<T>& b,
+                                      const Subarray<T>& result) {
   const std::array operands{writes(result), reads(a), reads(b)};
   return divide_on_chunks("divide", operands, operands[2], [](const Chunk& chunk) {
     std::int64_t zeros = 0;
@@ -167,22 +171,24 @@ Status detail::Elementwise<T>::divide(const Part<T>& a, const Part<T>& b, const 
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::maximum(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
+Status detail::Elementwise<T>::maximum(const Subarray<T>& a, const Subarray<T>& b,
+                                       const Subarray<T>& result) {
   return compute(
       "maximum", result,
       [](T x, T y) { return !is_nan(x) && (is_less(x, y) || is_nan(y)) ? y : x; }, {}, a, b);
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::minimum(const Part<T>& a, const Part<T>& b, const Part<T>& result) {
+Status detail::Elementwise<T>::minimum(const Subarray<T>& a, const Subarray<T>& b,
+                                       const Subarray<T>& result) {
   return compute(
       "minimum", result,
       [](T x, T y) { return !is_nan(x) && (is_less(y, x) || is_nan(y)) ? y : x; }, {}, a, b);
 }
 
 template <rma::Element T>
-Status detail::Elementwise<T>::median(const Part<T>& a, const Part<T>& b, const Part<T>& c,
-                                      const Part<T>& result) {
+Status detail::Elementwise<T>::median(const Subarray<T>& a, const Subarray<T>& b,
+                                      const Subarray<T>& c, const Subarray<T>& result) {
   return compute(
       "median", result,
       [](T x, T y, T z) {

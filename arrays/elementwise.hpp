@@ -39,20 +39,21 @@ namespace detail {
 /// The implementations, compiled once for each element type.
 template <rma::Element T>
 struct Elementwise {
-  static rma::Status fill(const Part<T>& result, T value);
-  static rma::Status scale(const Part<T>& result, T alpha);
-  static rma::Status add_constant(const Part<T>& result, T value);
-  static rma::Status absolute(const Part<T>& result);
-  static rma::Status reciprocal(const Part<T>& result);
-  static rma::Status copy(const Part<T>& from, const Part<T>& to);
-  static rma::Status add(T alpha, const Part<T>& a, T beta, const Part<T>& b,
-                         const Part<T>& result);
-  static rma::Status multiply(const Part<T>& a, const Part<T>& b, const Part<T>& result);
-  static rma::Status divide(const Part<T>& a, const Part<T>& b, const Part<T>& result);
-  static rma::Status maximum(const Part<T>& a, const Part<T>& b, const Part<T>& result);
-  static rma::Status minimum(const Part<T>& a, const Part<T>& b, const Part<T>& result);
-  static rma::Status median(const Part<T>& a, const Part<T>& b, const Part<T>& c,
-                            const Part<T>& result);
+  static rma::Status fill(const Subarray<T>& result, T value);
+  static rma::Status scale(const Subarray<T>& result, T alpha);
+  static rma::Status add_constant(const Subarray<T>& result, T value);
+  static rma::Status absolute(const Subarray<T>& result);
+  static rma::Status reciprocal(const Subarray<T>& result);
+  static rma::Status copy(const Subarray<T>& from, const Subarray<T>& to);
+  static rma::Status add(T alpha, const Subarray<T>& a, T beta, const Subarray<T>& b,
+                         const Subarray<T>& result);
+  static rma::Status multiply(const Subarray<T>& a, const Subarray<T>& b,
+                              const Subarray<T>& result);
+  static rma::Status divide(const Subarray<T>& a, const Subarray<T>& b, const Subarray<T>& result);
+  static rma::Status maximum(const Subarray<T>& a, const Subarray<T>& b, const Subarray<T>& result);
+  static rma::Status minimum(const Subarray<T>& a, const Subarray<T>& b, const Subarray<T>& result);
+  static rma::Status median(const Subarray<T>& a, const Subarray<T>& b, const Subarray<T>& c,
+                            const Subarray<T>& result);
 };
 extern template struct Elementwise<std::int8_t>;
 extern template struct Elementwise<std::int16_t>;

@@ -51,9 +51,9 @@ void ExactSum::add(double term) noexcept {
   if (exponent != 0) {
     significand |= std::uint64_t{1} << fraction_bits;
   }
-  const int place = exponent == 0 ? 0 : exponent - 1;  // exponent of its last bit, above 2^-1074
-  const auto digit = static_cast<std::size_t>(place / digit_bits);
-  const int shift = place % digit_bits;
+  const int position = exponent == 0 ? 0 : exponent - 1;  // exponent of its last bit, above 2^-1074
+  const auto digit = static_cast<std::size_t>(position / digit_bits);
+  const int shift = position % digit_bits;
   const std::uint64_t low = significand << shift;
   const std::uint64_t high = shift == 0 ? 0 : significand >> (64 - shift);
   const std::int64_t sign = (bits >> 63U) != 0 ? -1 : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal, also for the layers above. Divider: fast division by a number that is fixed long
+// FastDivider: fast division by a number that is fixed long
 // before, with a multiplication instead of the machine's slow division.
 //
 // With f = ⌊(2⁶⁴ − 1) / d⌋ the high half of n·f is ⌊n / d⌋ or one less for every n below 2⁶³,

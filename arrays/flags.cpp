@@ -46,9 +46,9 @@ struct WaitTarget {
 };
 
 Result<WaitTarget> find_wait_target(const Flag& flag, rma::TeamRank writer) {
-  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress place, locate_own_flag(flag));
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress address, locate_own_flag(flag));
   TESSERA_ASSIGN_OR_RETURN(const WorldRank rank, rank_of(flag.array.team(), writer));
-  return WaitTarget{place, rank};
+  return WaitTarget{address, rank};
 }
 
 Status explain_wait(Status status, const Flag& flag) {
@@ -77,47 +77,46 @@ Result<RemoteAddress> locate_flag(const Flag& flag) {
         .hint("make the array of std::int32_t, in C TESSERA_I32, in Fortran tessera_int32");
   }
   TESSERA_RETURN_IF_ERROR(check_inside(flag.index, array.extents()));
-  const ElementLocation place = array.distribution().locate(flag.index);
-  return array.region().at(place.owner,
-                           static_cast<std::uint64_t>(place.offset) * sizeof(std::int32_t));
+  const ElementLocation element = array.distribution().locate(flag.index);
+  return array.region().at(element.owner,
+                           static_cast<std::uint64_t>(element.offset) * sizeof(std::int32_t));
 }
 
 Result<RemoteAddress> locate_own_flag(const Flag& flag) {
   TESSERA_RETURN_IF_ERROR(flag.array.check_open());
-  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress place, locate_flag(flag));
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress address, locate_flag(flag));
   const rma::Team& team = flag.array.team();
-  if (place.rank != team.world_rank(team.rank())) {
+  if (address.rank != team.world_rank(team.rank())) {
     return Status::error(Code::invalid_argument,
                          fmt::format("the flag belongs to member {}, but member {} waits for it",
-                                     team.team_rank(place.rank).value, team.rank().value))
+                                     team.team_rank(address.rank).value, team.rank().value))
         .hint("wait only for elements that this rank owns; read others with get");
   }
-  return place;
+  return address;
 }
 
 Status raise_flag(const Flag& flag, std::int32_t value) {
-  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress place, flag_to_raise(flag));
-  return rma::raise_flag(flag.array.job(), place, value);
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress address, flag_to_raise(flag));
+  return rma::raise_flag(flag.array.job(), address, value);
 }
 
-Status put_with_flag(const ArrayBase& array, const Box& box, const LocalBuffer& from,
+Status put_with_flag(const ArrayBase& array, const Box& box, const UntypedMemory& from,
                      const Flag& flag, std::int32_t value) {
-  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress place, flag_to_raise(flag));
-  if (!check_inside(box, array.extents()).ok()) {
-    return array.put_box(box, from);  // which returns the error
-  }
-  const bool is_at_flag = is_owned_by(place.rank, array, box);
+  const Transfer put = Transfer::put();
+  TESSERA_ASSIGN_OR_RETURN(const RemoteAddress flag_address, flag_to_raise(flag));
+  TESSERA_RETURN_IF_ERROR(array.check_transfer(box, from, put));
+  const bool is_at_flag = is_owned_by(flag_address.rank, array, box);
   constexpr auto max_bytes_with_flag = static_cast<std::int64_t>(rma::max_bytes_with_flag);
   if (is_at_flag &&
       box.volume() <= max_bytes_with_flag / static_cast<std::int64_t>(array.element_bytes())) {
-    const auto start = [&] { return array.put_box_async(box, from); };
-    return rma::start_with_flag(array.job(), std::cref(start), place, value);
+    const auto start = [&] { return array.transfer_async(box, from, put); };
+    return rma::start_with_flag(array.job(), std::cref(start), flag_address, value);
   }
-  TESSERA_RETURN_IF_ERROR(array.put_box(box, from));
+  TESSERA_RETURN_IF_ERROR(array.transfer(box, from, put));
   if (!is_at_flag) {
     TESSERA_RETURN_IF_ERROR(array.fence());  // a flag is ordered only after data for its own rank
   }
-  return rma::raise_flag(array.job(), place, value);
+  return rma::raise_flag(array.job(), flag_address, value);
 }
 
 Status wait_for_flag(const Flag& flag, std::int32_t value, rma::TeamRank writer) {

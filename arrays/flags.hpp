@@ -12,7 +12,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <type_traits>
 
 #include "arrays/array.hpp"
 #include "arrays/array_base.hpp"
@@ -37,16 +37,13 @@ rma::Status raise_flag(const Flag& flag, std::int32_t value);
 /// put and raise_flag(); if the flag or the box is invalid, nothing is put. Cost between nodes: one
 /// message if the flag's owner owns the whole box and the box has at most 64 KiB; also a fence if
 /// another member owns some of it.
-rma::Status put_with_flag(const ArrayBase& array, const Box& box, const LocalBuffer& from,
+rma::Status put_with_flag(const ArrayBase& array, const Box& box, const UntypedMemory& from,
                           const Flag& flag, std::int32_t value);
-/// As above, for memory that has the box's elements contiguously. Errors: also invalid_argument if
-/// there are too few.
 template <class T>
-rma::Status put_with_flag(const Array<T>& array, const Box& box, std::span<const T> from,
-                          const Flag& flag, std::int32_t value) {
-  TESSERA_RETURN_IF_ERROR(array.check_room("put", box, std::ssize(from)));
-  return put_with_flag(array, box, {const_cast<T*>(from.data()), dense_strides(box.extents())},
-                       flag, value);
+rma::Status put_with_flag(const Array<T>& array, const Box& box,
+                          const std::type_identity_t<LocalMemory<const T>>& from, const Flag& flag,
+                          std::int32_t value) {
+  return put_with_flag(static_cast<const ArrayBase&>(array), box, from, flag, value);
 }
 
 /// Local. Sleeps until a flag that this member owns equals `value`; wait_for_flag_change() sleeps

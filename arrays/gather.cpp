@@ -11,7 +11,7 @@
 
 #include "arrays/detail/block_cache.hpp"
 #include "arrays/distribution.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::arrays {
@@ -32,8 +32,8 @@ std::string_view verb_of(Transfer::Kind kind) {
                                        : "scatter_accumulate";
 }
 
-Status explain_index(const ArrayBase& array, const Places& places, std::int64_t number) {
-  const int given = places.ndims(number);
+Status explain_index(const ArrayBase& array, const IndexList& indices, std::int64_t number) {
+  const int given = indices.ndims(number);
   // An Index has no room for more numbers than the dimensions of any array.
   Status status =
       given > max_dims
@@ -41,23 +41,23 @@ Status explain_index(const ArrayBase& array, const Places& places, std::int64_t 
                           fmt::format("it has {} numbers, but the array has {} dimension{}", given,
                                       array.ndims(), array.ndims() == 1 ? "" : "s"))
           : check_inside(
-                Index(std::span(places[number], static_cast<std::size_t>(std::max(given, 0)))),
+                Index(std::span(indices[number], static_cast<std::size_t>(std::max(given, 0)))),
                 array.extents());
   return std::move(status).context(fmt::format("entry {} of the list", number));
 }
 
 // Checks all entries first, so that nothing has moved if one of them is wrong.
-Status check_indices(const ArrayBase& array, const Places& places) {
+Status check_indices(const ArrayBase& array, const IndexList& indices) {
   const int ndims = array.ndims();
   const Extents& extents = array.extents();
-  for (std::int64_t i = 0; i < places.count(); ++i) {
-    const std::int64_t* const at = places[i];
-    bool is_inside = places.ndims(i) == ndims;
+  for (std::int64_t i = 0; i < indices.count(); ++i) {
+    const std::int64_t* const at = indices[i];
+    bool is_inside = indices.ndims(i) == ndims;
     for (int dim = 0; dim < ndims && is_inside; ++dim) {
       is_inside = static_cast<std::uint64_t>(at[dim]) < static_cast<std::uint64_t>(extents[dim]);
     }
     if (!is_inside) [[unlikely]] {
-      return explain_index(array, places, i);
+      return explain_index(array, indices, i);
     }
   }
   return {};
@@ -154,13 +154,13 @@ class ElementMover {
         job_(array.job()),
         blocks_(array) {}
 
-  Status run(const Places& places) {
-    for (std::int64_t first = 0; first < places.count(); first += batch_elements) {
-      const std::int64_t last = std::min(first + batch_elements, places.count());
+  Status run(const IndexList& indices) {
+    for (std::int64_t first = 0; first < indices.count(); first += batch_elements) {
+      const std::int64_t last = std::min(first + batch_elements, indices.count());
       remote_fragments_.clear();
       TESSERA_RETURN_IF_ERROR(transfer_.kind == Transfer::Kind::accumulate
-                                  ? add_on_node(places, first, last)
-                                  : transfer_on_node(places, first, last));
+                                  ? add_on_node(indices, first, last)
+                                  : transfer_on_node(indices, first, last));
       // The previous batch was on its way while this one was located.
       TESSERA_RETURN_IF_ERROR(travelling_.wait());
       travelling_ = send_remote();
@@ -171,12 +171,12 @@ class ElementMover {
  private:
   // In two steps, for some elements at a time. Memory that is accessed at random is slow to load,
   // so all of it is prefetched before the first element is moved.
-  Status transfer_on_node(const Places& places, std::int64_t first, std::int64_t last) {
+  Status transfer_on_node(const IndexList& indices, std::int64_t first, std::int64_t last) {
     std::array<Near, prefetch_batch> near;
     for (std::int64_t at = first; at < last; at += prefetch_batch) {
       const std::int64_t count = std::min(prefetch_batch, last - at);
       for (std::int64_t i = 0; i < count; ++i) {
-        near[static_cast<std::size_t>(i)] = find(places[at + i]);
+        near[static_cast<std::size_t>(i)] = find(indices[at + i]);
       }
       for (std::int64_t i = 0; i < count; ++i) {
         TESSERA_RETURN_IF_ERROR(
@@ -189,7 +189,7 @@ class ElementMover {
   static constexpr std::int64_t prefetch_batch = 64;
 
   struct Near {
-    ElementLocation place;
+    ElementLocation location;
     std::byte* element = nullptr;  // null: it is on another node
   };
 
@@ -205,18 +205,18 @@ class ElementMover {
 
   Status take(const Near& near, std::byte* value) {
     if (near.element != nullptr) {
-      return move_on_node(near.place, near.element, value);
+      return move_on_node(near.location, near.element, value);
     }
-    remote_fragments_.push_back({near.place.owner, fragment(near.place.offset, value)});
+    remote_fragments_.push_back({near.location.owner, fragment(near.location.offset, value)});
     return {};
   }
 
   // In groups that are small enough that their fragments stay in a cache until they are added.
-  Status add_on_node(const Places& places, std::int64_t first, std::int64_t last) {
+  Status add_on_node(const IndexList& indices, std::int64_t first, std::int64_t last) {
     for (std::int64_t at = first; at < last; at += added_together) {
       const std::int64_t end = std::min(at + added_together, last);
       for (std::int64_t i = at; i < end; ++i) {
-        const detail::BlockCache::Found found = blocks_.find(places[i]);
+        const detail::BlockCache::Found found = blocks_.find(indices[i]);
         const Fragment piece = fragment(found.offset, values_ + i * bytes_);
         if (found.slice != nullptr) {
           local_node_sums_.add(found.owner, piece);
@@ -238,7 +238,7 @@ class ElementMover {
     return {value, static_cast<std::uint64_t>(offset * bytes_), static_cast<std::size_t>(bytes_)};
   }
 
-  Status move_on_node(const ElementLocation& place, std::byte* element, std::byte* value) {
+  Status move_on_node(const ElementLocation& location, std::byte* element, std::byte* value) {
     const bool is_get = transfer_.kind == Transfer::Kind::get;
     switch (bytes_) {
       case 1:
@@ -255,9 +255,9 @@ class ElementMover {
         break;
       default:
         // Larger elements may tear; rma moves them, so that this is not a data race.
-        return is_get ? rma::get(job_, address(place.owner, place.offset), value,
+        return is_get ? rma::get(job_, address(location.owner, location.offset), value,
                                  static_cast<std::size_t>(bytes_))
-                      : rma::put(job_, address(place.owner, place.offset), value,
+                      : rma::put(job_, address(location.owner, location.offset), value,
                                  static_cast<std::size_t>(bytes_));
     }
     return {};
@@ -320,14 +320,14 @@ class ElementMover {
 };
 
 // Logs the elements for the race check, if it is on.
-void note(const ArrayBase& array, const Places& places, Transfer::Kind kind) {
+void note(const ArrayBase& array, const IndexList& indices, Transfer::Kind kind) {
   detail::RaceLog* const log = array.life()->races.get();
   if (log == nullptr) {
     return;
   }
   std::vector<Index> elements;
-  for (std::int64_t i = 0; i < places.count(); ++i) {
-    elements.emplace_back(std::span(places[i], static_cast<std::size_t>(array.ndims())));
+  for (std::int64_t i = 0; i < indices.count(); ++i) {
+    elements.emplace_back(std::span(indices[i], static_cast<std::size_t>(array.ndims())));
   }
   log->note(kind == Transfer::Kind::put   ? detail::AccessKind::put
             : kind == Transfer::Kind::get ? detail::AccessKind::get
@@ -337,28 +337,27 @@ void note(const ArrayBase& array, const Places& places, Transfer::Kind kind) {
 
 }  // namespace
 
-Status transfer_elements(const ArrayBase& array, const Places& places, void* values,
+Status transfer_elements(const ArrayBase& array, const IndexList& indices, void* values,
                          std::int64_t count_values, const Transfer& transfer) {
   const auto attempt = [&](Status status) {
     return array.name_rank(std::move(status).context(fmt::format(
-        "{} of {} elements of {}", verb_of(transfer.kind), places.count(), array.describe())));
+        "{} of {} elements of {}", verb_of(transfer.kind), indices.count(), array.describe())));
   };
   Status status = array.check_transfer(transfer);
-  if (status.ok() && count_values < places.count()) {
+  if (status.ok() && count_values < indices.count()) {
     status = Status::error(Code::invalid_argument,
-                           fmt::format("{} values for {} elements", count_values, places.count()));
+                           fmt::format("{} values for {} elements", count_values, indices.count()));
   }
-  if (status.ok() && values == nullptr && places.count() > 0) {
+  if (status.ok() && values == nullptr && indices.count() > 0) {
     status = Status::error(Code::invalid_argument, "the local buffer is null");
   }
   if (status.ok()) {
-    status = check_indices(array, places);
+    status = check_indices(array, indices);
   }
   if (status.ok()) {
-    status = detail::catch_bad_alloc([&] {
-      note(array, places, transfer.kind);
-      return ElementMover(array.where_to(transfer.kind), transfer, static_cast<std::byte*>(values))
-          .run(places);
+    status = rma::detail::catch_bad_alloc([&] {
+      note(array, indices, transfer.kind);
+      return ElementMover(array.server(), transfer, static_cast<std::byte*>(values)).run(indices);
     });
   }
   return status.ok() ? Status() : attempt(std::move(status));

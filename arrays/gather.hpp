@@ -28,20 +28,20 @@
 namespace tessera::arrays {
 
 /// A list of indices: either Index values, or all their numbers one after another.
-class Places {
+class IndexList {
  public:
-  // NOLINTBEGIN(google-explicit-constructor): a list of indices converts to Places
-  Places(std::span<const Index> indices) noexcept
+  // NOLINTBEGIN(google-explicit-constructor): a list of indices converts to IndexList
+  IndexList(std::span<const Index> indices) noexcept
       : numbers_(indices.empty() ? nullptr : indices.front().begin()),
         count_(std::ssize(indices)),
         stride_(sizeof(Index) / sizeof(std::int64_t)),
         indices_(indices) {}
   template <class List>
-  requires std::convertible_to<const List&, std::span<const Index>> Places(const List& indices)
-  noexcept : Places(std::span<const Index>(indices)) {}
+  requires std::convertible_to<const List&, std::span<const Index>> IndexList(const List& indices)
+  noexcept : IndexList(std::span<const Index>(indices)) {}
   // NOLINTEND(google-explicit-constructor)
   /// `ndims` numbers for each index. Requires: the count of numbers is a multiple of `ndims`.
-  static Places flat(std::span<const std::int64_t> numbers, int ndims) noexcept {
+  static IndexList flat(std::span<const std::int64_t> numbers, int ndims) noexcept {
     return {numbers, ndims};
   }
 
@@ -57,7 +57,7 @@ class Places {
   }
 
  private:
-  Places(std::span<const std::int64_t> numbers, int ndims) noexcept
+  IndexList(std::span<const std::int64_t> numbers, int ndims) noexcept
       : numbers_(numbers.data()),
         count_(ndims < 1 ? 0 : std::ssize(numbers) / ndims),
         stride_(ndims) {}
@@ -68,33 +68,35 @@ class Places {
   std::span<const Index> indices_;
 };
 
+using Places = IndexList;  ///< the old name
+
 /// One-sided. For callers that know the elements only by their size: `values` has room for
 /// `count_values` elements.
-rma::Status transfer_elements(const ArrayBase& array, const Places& places, void* values,
+rma::Status transfer_elements(const ArrayBase& array, const IndexList& indices, void* values,
                               std::int64_t count_values, const Transfer& transfer);
 
-/// One-sided. values[i] = the element at places[i]. Complete: the data is in `values` at return.
+/// One-sided. values[i] = the element at indices[i]. Complete: the data is in `values` at return.
 template <class T>
-rma::Status gather(const Array<T>& array, const Places& places,
+rma::Status gather(const Array<T>& array, const IndexList& indices,
                    std::type_identity_t<std::span<T>> values) {
-  return transfer_elements(array, places, values.data(), std::ssize(values), Transfer::get());
+  return transfer_elements(array, indices, values.data(), std::ssize(values), Transfer::get());
 }
 
-/// One-sided. The element at places[i] = values[i]. Complete: as put.
+/// One-sided. The element at indices[i] = values[i]. Complete: as put.
 template <class T>
-rma::Status scatter(const Array<T>& array, const Places& places,
+rma::Status scatter(const Array<T>& array, const IndexList& indices,
                     std::type_identity_t<std::span<const T>> values) {
-  return transfer_elements(array, places, const_cast<T*>(values.data()), std::ssize(values),
+  return transfer_elements(array, indices, const_cast<T*>(values.data()), std::ssize(values),
                            Transfer::put());
 }
 
-/// One-sided. The element at places[i] += alpha · values[i], atomic for each element. Complete: as
+/// One-sided. The element at indices[i] += alpha · values[i], atomic for each element. Complete: as
 /// accumulate.
 template <rma::Element T>
-rma::Status scatter_accumulate(const Array<T>& array, const Places& places,
+rma::Status scatter_accumulate(const Array<T>& array, const IndexList& indices,
                                std::type_identity_t<std::span<const T>> values,
                                std::type_identity_t<T> alpha = T{1}) {
-  return transfer_elements(array, places, const_cast<T*>(values.data()), std::ssize(values),
+  return transfer_elements(array, indices, const_cast<T*>(values.data()), std::ssize(values),
                            Transfer::accumulate(rma::Scale::of(alpha)));
 }
 

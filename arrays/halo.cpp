@@ -7,7 +7,7 @@
 #include <array>
 #include <limits>
 
-#include "arrays/check_same_on_all.hpp"
+#include "arrays/call_signature.hpp"
 #include "rma/coalescing_scope.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"
@@ -45,18 +45,19 @@ Status check_widths(const ArrayBase& array, const Extents& widths) {
 }
 
 // The values that members compare. Wrong widths on one of them are that member's own error.
-struct Asked {
+struct ComparedOptions {
   unsigned long periodic = 0;
   unsigned long left_out = 0;
   unsigned long corners = 0;
-  std::int64_t letter = 0;
+  std::int64_t pack_bytes = 0;
   std::array<std::int64_t, max_dims> widths = {};
-  friend bool operator==(const Asked&, const Asked&) = default;
+  friend bool operator==(const ComparedOptions&, const ComparedOptions&) = default;
 };
 
-Asked asked(const HaloOptions& options, const Extents& widths, std::int64_t letter) {
-  Asked all{options.periodic.to_ulong(), options.left_out.to_ulong(), options.corners ? 1UL : 0UL,
-            letter};
+ComparedOptions compared(const HaloOptions& options, const Extents& widths,
+                         std::int64_t pack_bytes) {
+  ComparedOptions all{options.periodic.to_ulong(), options.left_out.to_ulong(),
+                      options.corners ? 1UL : 0UL, pack_bytes};
   std::copy(widths.begin(), widths.end(), all.widths.begin());
   return all;
 }
@@ -64,7 +65,7 @@ Asked asked(const HaloOptions& options, const Extents& widths, std::int64_t lett
 Status check(ArrayBase& array, const HaloOptions& options, const Extents& widths) {
   TESSERA_RETURN_IF_ERROR(array.team().agree(check_widths(array, widths)));
   return detail::check_same_on_all(
-      array.team(), asked(options, widths, array.job().settings().halo_pack_bytes), "update",
+      array.team(), compared(options, widths, array.job().settings().halo_pack_bytes), "update",
       "all members must give the same HaloOptions, and have the same TESSERA_HALO_PACK_BYTES");
 }
 
@@ -151,16 +152,16 @@ void Halo::add_neighbour(const HaloPlan& plan, const PackedHaloExchange::Sender&
   const rma::Team& team = array_->team();
   Neighbour neighbour;
   neighbour.rank = sender.rank;
-  neighbour.here = sender;
-  neighbour.there =
+  neighbour.incoming = sender;
+  neighbour.outgoing =
       PackedHaloExchange(plan, sender.rank, max_message_bytes(*array_)).from(team.rank());
   if (!array_->job().shares_node(team.world_rank(sender.rank))) {
-    if (neighbour.there.letters) {
-      neighbour.packing = packing(neighbour.there.pieces);
-      message_.resize(std::max(message_.size(), neighbour.there.message_bytes));
+    if (neighbour.outgoing.message_offset) {
+      neighbour.packing = packing(neighbour.outgoing.pieces);
+      message_.resize(std::max(message_.size(), neighbour.outgoing.message_bytes));
     }
-    if (neighbour.here.letters) {
-      neighbour.unpacking = unpacking(neighbour.here.pieces);
+    if (neighbour.incoming.message_offset) {
+      neighbour.unpacking = unpacking(neighbour.incoming.pieces);
     }
   }
   neighbours_.push_back(std::move(neighbour));
@@ -172,12 +173,12 @@ rma::RemoteAddress Halo::word(TeamRank rank, const PackedHaloExchange::Sender& a
 }
 
 // The offset of this round's buffer.
-std::uint64_t Halo::letter(const PackedHaloExchange::Sender& at) const {
-  return *at.letters + (round_ % 2 == 0 ? 0 : at.message_bytes);
+std::uint64_t Halo::buffer_offset(const PackedHaloExchange::Sender& at) const {
+  return *at.message_offset + (round_ % 2 == 0 ? 0 : at.message_bytes);
 }
 
 Status Halo::tell(const Neighbour& neighbour, Word which, std::int32_t value) {
-  return rma::raise_flag(array_->job(), word(neighbour.rank, neighbour.there, which), value);
+  return rma::raise_flag(array_->job(), word(neighbour.rank, neighbour.outgoing, which), value);
 }
 
 // With packed messages a flag may be one round ahead, since their sender needs no flag from this
@@ -187,7 +188,7 @@ Status Halo::wait_for(const Neighbour& neighbour, Word which) {
   const rma::WorldRank writer = team.world_rank(neighbour.rank);
   TESSERA_ASSIGN_OR_RETURN(
       const std::int32_t told,
-      rma::wait_for_flag_change(array_->job(), word(team.rank(), neighbour.here, which),
+      rma::wait_for_flag_change(array_->job(), word(team.rank(), neighbour.incoming, which),
                                 previous_round_, writer));
   return told > 0 ? Status() : decode(told, writer);
 }
@@ -244,7 +245,7 @@ Status Halo::post() {
 Status Halo::give_up(Status reason) {
   const std::int32_t told = encode(reason, array_->job().rank());
   for (const Neighbour& neighbour : neighbours_) {
-    for (const Word which : {Word::ready, Word::came}) {
+    for (const Word which : {Word::ready, Word::arrived}) {
       tell(neighbour, which, told).ignore("the neighbour may be the lost rank");
     }
   }
@@ -301,7 +302,7 @@ Handle Halo::put_layers(const Neighbour& neighbour) {
   const std::byte* const slice = array_->region().local();
   const rma::RemoteAddress there = array_->region().at(neighbour.rank);
   Handle puts;
-  for (const GhostPiece& piece : neighbour.there.pieces) {
+  for (const GhostPiece& piece : neighbour.outgoing.pieces) {
     puts.collect(rma::put_async(array_->job(), there + piece.to, slice + piece.from, piece.shape));
   }
   return puts;
@@ -315,9 +316,10 @@ Status Halo::send_packed(const Neighbour& neighbour) {
                                      message_.data() + piece.packed_offset, piece.shape));
     bytes = piece.packed_offset + piece.shape.total_bytes();
   }
-  return rma::put_with_flag(array_->job(), control_.at(neighbour.rank, letter(neighbour.there)),
+  return rma::put_with_flag(array_->job(),
+                            control_.at(neighbour.rank, buffer_offset(neighbour.outgoing)),
                             message_.data(), rma::CopyShape::contiguous(bytes),
-                            word(neighbour.rank, neighbour.there, Word::came), round_);
+                            word(neighbour.rank, neighbour.outgoing, Word::arrived), round_);
 }
 
 Status Halo::unpack_message(const Neighbour& neighbour) {
@@ -325,10 +327,10 @@ Status Halo::unpack_message(const Neighbour& neighbour) {
     return {};  // its layers were written directly into the ghost cells
   }
   const rma::RemoteAddress own = array_->region().at(array_->team().rank());
-  const std::byte* const came = control_.local() + letter(neighbour.here);
+  const std::byte* const arrived = control_.local() + buffer_offset(neighbour.incoming);
   for (const PackedPiece& piece : neighbour.unpacking) {
-    TESSERA_RETURN_IF_ERROR(
-        rma::put(array_->job(), own + piece.slice_offset, came + piece.packed_offset, piece.shape));
+    TESSERA_RETURN_IF_ERROR(rma::put(array_->job(), own + piece.slice_offset,
+                                     arrived + piece.packed_offset, piece.shape));
   }
   return {};
 }
@@ -362,7 +364,7 @@ Status Halo::exchange(Handle& puts) {
       TESSERA_RETURN_IF_ERROR(wait_for(neighbour, Word::ready));
       const rma::CoalescingScope one_message(array_->job());
       puts.collect(put_layers(neighbour));
-      TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::came, round_));
+      TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::arrived, round_));
     }
   }
   return {};
@@ -373,7 +375,7 @@ Status Halo::finish(Handle puts) {
   Status status = puts.wait();
   for (auto neighbour = neighbours_.begin(); neighbour != neighbours_.end() && status.ok();
        ++neighbour) {
-    status = wait_for(*neighbour, Word::came);
+    status = wait_for(*neighbour, Word::arrived);
     if (status.ok()) {
       status = unpack_message(*neighbour);
     }

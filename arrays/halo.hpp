@@ -124,10 +124,10 @@ class Halo {
 
   /// A neighbour, which both sends and receives.
   struct Neighbour {
-    PackedHaloExchange::Sender there;    ///< what this rank sends, as the neighbour describes it
-    PackedHaloExchange::Sender here;     ///< what the neighbour sends
-    std::vector<PackedPiece> packing;    ///< how to pack what is sent; empty if it is not packed
-    std::vector<PackedPiece> unpacking;  ///< how to unpack what arrives; empty if it is not packed
+    PackedHaloExchange::Sender outgoing;  ///< what this rank sends, as the neighbour describes it
+    PackedHaloExchange::Sender incoming;  ///< what the neighbour sends
+    std::vector<PackedPiece> packing;     ///< how to pack what is sent; empty if it is not packed
+    std::vector<PackedPiece> unpacking;   ///< how to unpack what arrives; empty if it is not packed
     rma::TeamRank rank;
   };
 
@@ -153,10 +153,10 @@ class Halo {
   /// The flags of a neighbour in this rank's part of the control region. Each holds the number of
   /// the last round in which the neighbour was ready, or its data had come; a value below zero says
   /// why the neighbour gave up.
-  enum class Word : std::uint8_t { ready, came };
+  enum class Word : std::uint8_t { ready, arrived };
   [[nodiscard]] rma::RemoteAddress word(rma::TeamRank rank, const PackedHaloExchange::Sender& at,
                                         Word which) const;
-  [[nodiscard]] std::uint64_t letter(const PackedHaloExchange::Sender& at) const;
+  [[nodiscard]] std::uint64_t buffer_offset(const PackedHaloExchange::Sender& at) const;
   rma::Status tell(const Neighbour& neighbour, Word which, std::int32_t value);
   rma::Status wait_for(const Neighbour& neighbour, Word which);
   [[nodiscard]] rma::Status check_usable() const;

@@ -44,8 +44,8 @@ HaloPlan::HaloPlan(const Distribution& distribution, std::size_t element_bytes,
 
 bool HaloPlan::can_fill_locally(int dim) const {
   // A layer that is wider than the array repeats it, so it isn't a plain copy of own elements.
-  return options_.corners && has(options_.periodic, dim) && distribution_.cut(dim).blocks() == 1 &&
-         widths_[dim] <= distribution_.extents()[dim];
+  return options_.corners && has(options_.periodic, dim) &&
+         distribution_.partition(dim).blocks() == 1 && widths_[dim] <= distribution_.extents()[dim];
 }
 
 bool HaloPlan::carries(int dim) const noexcept {

@@ -34,39 +34,41 @@ Result<std::vector<BlockPartition1D>> partitions_by_size(const Extents& extents,
                                                          const Extents& block) {
   TESSERA_RETURN_IF_ERROR(check_extents(extents));
   TESSERA_RETURN_IF_ERROR(check_dims(extents, block.ndims(), "block sizes"));
-  std::vector<BlockPartition1D> cuts(static_cast<std::size_t>(extents.ndims()));
+  std::vector<BlockPartition1D> partitions(static_cast<std::size_t>(extents.ndims()));
   for (int dim = 0; dim < extents.ndims(); ++dim) {
-    TESSERA_ASSIGN_OR_RETURN(cuts[static_cast<std::size_t>(dim)],
+    TESSERA_ASSIGN_OR_RETURN(partitions[static_cast<std::size_t>(dim)],
                              BlockPartition1D::by_size(extents[dim], block[dim]));
   }
-  return cuts;
+  return partitions;
 }
 
 Result<std::vector<BlockPartition1D>> partitions_at_bounds(
     const Extents& extents, std::span<const std::vector<std::int64_t>> starts) {
   TESSERA_RETURN_IF_ERROR(check_extents(extents));
   TESSERA_RETURN_IF_ERROR(check_dims(extents, static_cast<int>(starts.size()), "bounds"));
-  std::vector<BlockPartition1D> cuts(starts.size());
+  std::vector<BlockPartition1D> partitions(starts.size());
   for (std::size_t dim = 0; dim < starts.size(); ++dim) {
     TESSERA_ASSIGN_OR_RETURN(
-        cuts[dim], BlockPartition1D::at_bounds(extents[static_cast<int>(dim)], starts[dim]));
+        partitions[dim], BlockPartition1D::at_bounds(extents[static_cast<int>(dim)], starts[dim]));
   }
-  return cuts;
+  return partitions;
 }
 
-Extents blocks_of(std::span<const BlockPartition1D> cuts) {
-  Extents blocks = Extents::zeros(static_cast<int>(cuts.size()));
+Extents blocks_of(std::span<const BlockPartition1D> partitions) {
+  Extents blocks = Extents::zeros(static_cast<int>(partitions.size()));
   for (int dim = 0; dim < blocks.ndims(); ++dim) {
-    blocks[dim] = cuts[static_cast<std::size_t>(dim)].blocks();
+    blocks[dim] = partitions[static_cast<std::size_t>(dim)].blocks();
   }
   return blocks;
 }
 
-Result<Distribution> on_cyclic_grid(std::span<const BlockPartition1D> cuts, const Extents& grid,
-                                    std::int64_t nranks, const StorageOptions& options) {
-  TESSERA_ASSIGN_OR_RETURN(const Deal deal,
-                           Deal::cyclic_grid(blocks_of(cuts), grid, nranks, options.order));
-  return Distribution::create(cuts, deal, options);
+Result<Distribution> on_cyclic_grid(std::span<const BlockPartition1D> partitions,
+                                    const Extents& grid, std::int64_t nranks,
+                                    const StorageOptions& options) {
+  TESSERA_ASSIGN_OR_RETURN(
+      const BlockMap block_map,
+      BlockMap::cyclic_grid(blocks_of(partitions), grid, nranks, options.order));
+  return Distribution::create(partitions, block_map, options);
 }
 
 Status check_holders(std::span<const TeamRank> holders, std::int64_t nranks) {
@@ -98,38 +100,40 @@ Result<Distribution> Distribution::block_cyclic(const Extents& extents, const Ex
                                                 std::int64_t nranks,
                                                 const StorageOptions& options) {
   const std::string doing = attempt(extents, "block-cyclically");
-  auto cuts = partitions_by_size(extents, block);
-  if (!cuts.ok()) {
-    return std::move(cuts).status().context(doing);
+  auto partitions = partitions_by_size(extents, block);
+  if (!partitions.ok()) {
+    return std::move(partitions).status().context(doing);
   }
-  TESSERA_ASSIGN_OR_RETURN(const Deal deal,
-                           Deal::round_robin(blocks_of(*cuts), nranks, options.order));
-  return create(*cuts, deal, options);
+  TESSERA_ASSIGN_OR_RETURN(const BlockMap block_map,
+                           BlockMap::round_robin(blocks_of(*partitions), nranks, options.order));
+  return create(*partitions, block_map, options);
 }
 
 Result<Distribution> Distribution::tiled(const Extents& extents, const Extents& tile,
                                          const Extents& grid, std::int64_t nranks,
                                          const StorageOptions& options) {
-  auto cuts = partitions_by_size(extents, tile);
-  return cuts.ok() ? on_cyclic_grid(*cuts, grid, nranks, options)
-                   : std::move(cuts).status().context(attempt(extents, "in tiles"));
+  auto partitions = partitions_by_size(extents, tile);
+  return partitions.ok() ? on_cyclic_grid(*partitions, grid, nranks, options)
+                         : std::move(partitions).status().context(attempt(extents, "in tiles"));
 }
 
 Result<Distribution> Distribution::tiled_irregular(
     const Extents& extents, std::span<const std::vector<std::int64_t>> starts, const Extents& grid,
     std::int64_t nranks, const StorageOptions& options) {
-  auto cuts = partitions_at_bounds(extents, starts);
-  return cuts.ok() ? on_cyclic_grid(*cuts, grid, nranks, options)
-                   : std::move(cuts).status().context(attempt(extents, "in irregular tiles"));
+  auto partitions = partitions_at_bounds(extents, starts);
+  return partitions.ok()
+             ? on_cyclic_grid(*partitions, grid, nranks, options)
+             : std::move(partitions).status().context(attempt(extents, "in irregular tiles"));
 }
 
 Result<Distribution> Distribution::scalapack(const Extents& extents, const Extents& block,
                                              const Extents& grid, std::int64_t nranks,
                                              MemoryOrder order) {
-  auto cuts = partitions_by_size(extents, block);
-  return cuts.ok() ? on_cyclic_grid(*cuts, grid, nranks,
-                                    {.storage = Storage::local_matrix, .order = order})
-                   : std::move(cuts).status().context(attempt(extents, "as ScaLAPACK does"));
+  auto partitions = partitions_by_size(extents, block);
+  return partitions.ok()
+             ? on_cyclic_grid(*partitions, grid, nranks,
+                              {.storage = Storage::local_matrix, .order = order})
+             : std::move(partitions).status().context(attempt(extents, "as ScaLAPACK does"));
 }
 
 Result<Distribution> Distribution::restricted(const Extents& extents,
@@ -139,30 +143,30 @@ Result<Distribution> Distribution::restricted(const Extents& extents,
       check_holders(holders, nranks).context(attempt(extents, "on some ranks")));
   TESSERA_ASSIGN_OR_RETURN(const Distribution over_holders,
                            regular(extents, std::ssize(holders), options));
-  const Deal& deal = over_holders.deal();
-  std::vector<BlockPartition1D> cuts;
+  const BlockMap& block_map = over_holders.block_map();
+  std::vector<BlockPartition1D> partitions;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
-    cuts.push_back(over_holders.cut(dim));
+    partitions.push_back(over_holders.partition(dim));
   }
-  std::vector<TeamRank> owners(static_cast<std::size_t>(volume(deal.blocks())));
+  std::vector<TeamRank> owners(static_cast<std::size_t>(volume(block_map.blocks())));
   Index block = Index::zeros(extents.ndims());
   do {
-    owners[static_cast<std::size_t>(deal.linear(block))] =
-        holders[static_cast<std::size_t>(deal.owner(block).value)];
-  } while (advance(block, deal.blocks(), MemoryOrder::row_major));
-  TESSERA_ASSIGN_OR_RETURN(const Deal table,
-                           Deal::table(deal.blocks(), owners, nranks, deal.order()));
-  return create(cuts, table, {.order = options.order, .ghosts = options.ghosts});
+    owners[static_cast<std::size_t>(block_map.linear(block))] =
+        holders[static_cast<std::size_t>(block_map.owner(block).value)];
+  } while (advance(block, block_map.blocks(), MemoryOrder::row_major));
+  TESSERA_ASSIGN_OR_RETURN(const BlockMap table,
+                           BlockMap::table(block_map.blocks(), owners, nranks, block_map.order()));
+  return create(partitions, table, {.order = options.order, .ghosts = options.ghosts});
 }
 
 Distribution Distribution::reversed() const {
-  std::vector<BlockPartition1D> cuts;
+  std::vector<BlockPartition1D> partitions;
   for (int dim = ndims() - 1; dim >= 0; --dim) {
-    cuts.push_back(cut(dim));
+    partitions.push_back(partition(dim));
   }
   // This can't fail: the same parts matched before.
   return *create(
-      cuts, deal().reversed(),
+      partitions, block_map().reversed(),
       {.storage = storage(), .order = arrays::reversed(order()), .ghosts = ghosts().reversed()});
 }
 

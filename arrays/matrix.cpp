@@ -19,7 +19,7 @@ using rma::Status;
 namespace {
 
 template <class T>
-Status check_matrix(std::string_view verb, const Part<T>& a) {
+Status check_matrix(std::string_view verb, const Subarray<T>& a) {
   if (a.box().ndims() == 2) {
     return {};
   }
@@ -31,7 +31,7 @@ Status check_matrix(std::string_view verb, const Part<T>& a) {
 
 // For symmetrize().
 template <class T>
-Status check_square(const Part<T>& a) {
+Status check_square(const Subarray<T>& a) {
   TESSERA_RETURN_IF_ERROR(check_matrix("symmetrize", a));
   if (a.box().extent(0) == a.box().extent(1)) {
     return {};
@@ -43,7 +43,7 @@ Status check_square(const Part<T>& a) {
 }
 
 template <class T>
-std::int64_t diagonal_length(const Part<T>& a) {
+std::int64_t diagonal_length(const Subarray<T>& a) {
   return std::min(a.box().extent(0), a.box().extent(1));
 }
 
@@ -77,7 +77,7 @@ void for_each_diagonal(const Chunk& chunk, const Box& matrix, const DiagonalRang
 enum class Written : bool { matrix, vector };
 
 template <class T>
-Status check_with_vector(std::string_view verb, const Part<T>& a, const Part<T>& v,
+Status check_with_vector(std::string_view verb, const Subarray<T>& a, const Subarray<T>& v,
                          Written written) {
   TESSERA_RETURN_IF_ERROR(check_matrix(verb, a));
   TESSERA_RETURN_IF_ERROR(v.array().check_open().context(std::string(verb)));
@@ -100,7 +100,7 @@ Status check_with_vector(std::string_view verb, const Part<T>& a, const Part<T>&
 
 // a(i, i) = combine(a(i, i), v(i))
 template <class T, class Combine>
-Status combine_diagonal(std::string_view verb, const Part<T>& a, const Part<T>& v,
+Status combine_diagonal(std::string_view verb, const Subarray<T>& a, const Subarray<T>& v,
                         Combine&& combine) {
   Status found = check_with_vector(verb, a, v, Written::matrix);
   const Status fenced = found.ok() ? v.array().fence() : Status();
@@ -121,7 +121,7 @@ Status combine_diagonal(std::string_view verb, const Part<T>& a, const Part<T>& 
 }
 
 template <class T, class Change>
-Status change_diagonal(std::string_view verb, const Part<T>& a, T value, Change&& change) {
+Status change_diagonal(std::string_view verb, const Subarray<T>& a, T value, Change&& change) {
   const std::array operands{writes(a)};
   const auto change_chunk = [&](const Chunk& chunk) {
     for_each_diagonal<T>(chunk, a.box(), diagonal_in(chunk, a.box()),
@@ -129,7 +129,7 @@ Status change_diagonal(std::string_view verb, const Part<T>& a, T value, Change&
     return Status();
   };
   return on_chunks(verb, operands, change_chunk, check_matrix(verb, a), {},
-                   detail::Request().add(value));
+                   detail::CallSignature().add(value));
 }
 
 template <class T>
@@ -152,7 +152,7 @@ T mean(T a, T b) {
 template <class T>
 class Symmetrizer {
  public:
-  Symmetrizer(const Part<T>& a, const Chunk& chunk) : a_(a), chunk_(chunk) {}
+  Symmetrizer(const Subarray<T>& a, const Chunk& chunk) : a_(a), chunk_(chunk) {}
 
   /// Halves `box` until it is wholly above the diagonal and small enough.
   Status run(const Box& box) {
@@ -194,7 +194,7 @@ class Symmetrizer {
     return a_.array().put(mirrored, LocalView<const T>(below));
   }
 
-  const Part<T>& a_;
+  const Subarray<T>& a_;
   const Chunk& chunk_;
   std::vector<T> below_;
 };
@@ -202,24 +202,24 @@ class Symmetrizer {
 }  // namespace
 
 template <rma::Element T>
-Status detail::MatrixOperations<T>::add_diagonal(const Part<T>& a, const Part<T>& v) {
+Status detail::MatrixOperations<T>::add_diagonal(const Subarray<T>& a, const Subarray<T>& v) {
   return combine_diagonal("add_diagonal", a, v, [](T x, T y) { return detail::add(x, y); });
 }
 
 template <rma::Element T>
-Status detail::MatrixOperations<T>::set_diagonal(const Part<T>& a, const Part<T>& v) {
+Status detail::MatrixOperations<T>::set_diagonal(const Subarray<T>& a, const Subarray<T>& v) {
   return combine_diagonal("set_diagonal", a, v, [](T, T y) { return y; });
 }
 
 template <rma::Element T>
-Status detail::MatrixOperations<T>::get_diagonal(const Part<T>& a, const Part<T>& v) {
+Status detail::MatrixOperations<T>::get_diagonal(const Subarray<T>& a, const Subarray<T>& v) {
   const CallScope scope("get_diagonal", a.array());
   const std::array operands{reads(a)};
   TESSERA_RETURN_IF_ERROR(begin_on_chunks("get_diagonal", operands,
                                           check_with_vector("get_diagonal", a, v, Written::vector),
                                           std::array{writes(v)}));
   std::vector<T> values;
-  const Status mine = for_each_chunk(operands, [&](const Chunk& chunk) {
+  const Status own_status = for_each_chunk(operands, [&](const Chunk& chunk) {
     const DiagonalRange stretch = diagonal_in(chunk, a.box());
     values.resize(static_cast<std::size_t>(stretch.hi - stretch.lo));
     for_each_diagonal<const T>(chunk, a.box(), stretch, [&](const T& element, std::int64_t i) {
@@ -229,22 +229,23 @@ Status detail::MatrixOperations<T>::get_diagonal(const Part<T>& a, const Part<T>
     return v.array().put(Box({first + stretch.lo}, {first + stretch.hi}), values);
   });
   const Status fenced = v.array().fence();
-  return a.array().team().agree(mine.ok() ? fenced : mine).context("get_diagonal");
+  return a.array().team().agree(own_status.ok() ? fenced : own_status).context("get_diagonal");
 }
 
 template <rma::Element T>
-Status detail::MatrixOperations<T>::shift_diagonal(const Part<T>& a, T value) {
+Status detail::MatrixOperations<T>::shift_diagonal(const Subarray<T>& a, T value) {
   return change_diagonal("shift_diagonal", a, value,
                          [](T x, T shift) { return detail::add(x, shift); });
 }
 
 template <rma::Element T>
-Status detail::MatrixOperations<T>::fill_diagonal(const Part<T>& a, T value) {
+Status detail::MatrixOperations<T>::fill_diagonal(const Subarray<T>& a, T value) {
   return change_diagonal("fill_diagonal", a, value, [](T, T fill) { return fill; });
 }
 
 template <rma::Element T>
-Status detail::MatrixOperations<T>::scale_along(const Part<T>& a, const Part<T>& v, int along) {
+Status detail::MatrixOperations<T>::scale_along(const Subarray<T>& a, const Subarray<T>& v,
+                                                int along) {
   const std::string_view verb = along == 0 ? "scale_rows" : "scale_columns";
   const std::array operands{writes(a), reads_along(along, v)};
   const auto scale_chunk = [](const Chunk& chunk) {
@@ -256,7 +257,7 @@ Status detail::MatrixOperations<T>::scale_along(const Part<T>& a, const Part<T>&
 }
 
 template <rma::Element T>
-Status detail::MatrixOperations<T>::symmetrize(const Part<T>& a) {
+Status detail::MatrixOperations<T>::symmetrize(const Subarray<T>& a) {
   const std::array operands{writes(a)};
   const auto symmetrize_chunk = [&](const Chunk& chunk) {
     return Symmetrizer<T>(a, chunk).run(chunk.box);

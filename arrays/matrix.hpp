@@ -28,13 +28,13 @@ namespace detail {
 /// The implementations, compiled once for each element type.
 template <rma::Element T>
 struct MatrixOperations {
-  static rma::Status add_diagonal(const Part<T>& a, const Part<T>& v);
-  static rma::Status set_diagonal(const Part<T>& a, const Part<T>& v);
-  static rma::Status get_diagonal(const Part<T>& a, const Part<T>& v);
-  static rma::Status shift_diagonal(const Part<T>& a, T value);
-  static rma::Status fill_diagonal(const Part<T>& a, T value);
-  static rma::Status scale_along(const Part<T>& a, const Part<T>& v, int along);
-  static rma::Status symmetrize(const Part<T>& a);
+  static rma::Status add_diagonal(const Subarray<T>& a, const Subarray<T>& v);
+  static rma::Status set_diagonal(const Subarray<T>& a, const Subarray<T>& v);
+  static rma::Status get_diagonal(const Subarray<T>& a, const Subarray<T>& v);
+  static rma::Status shift_diagonal(const Subarray<T>& a, T value);
+  static rma::Status fill_diagonal(const Subarray<T>& a, T value);
+  static rma::Status scale_along(const Subarray<T>& a, const Subarray<T>& v, int along);
+  static rma::Status symmetrize(const Subarray<T>& a);
 };
 extern template struct MatrixOperations<std::int8_t>;
 extern template struct MatrixOperations<std::int16_t>;

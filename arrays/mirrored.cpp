@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "arrays/check_same_on_all.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/detail/node_copy.hpp"
 #include "arrays/detail/own_blocks.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -98,8 +98,8 @@ rma::Label call(std::string_view verb, const ArrayBase& copy) noexcept {
 }
 
 // No rank reads a copy before all its writers are done.
-Status begin(Team& team, const ArrayBase& copy, const Status& mine) {
-  TESSERA_RETURN_IF_ERROR(team.agree(mine));
+Status begin(Team& team, const ArrayBase& copy, const Status& own_status) {
+  TESSERA_RETURN_IF_ERROR(team.agree(own_status));
   return team.agree(copy.sync());
 }
 
@@ -126,8 +126,8 @@ Result<ArrayBase> create_copy_on_node(const rma::Job& job, const Extents& extent
   const auto whole = Distribution::regular(
       extents, 1,
       {.min_block = options.min_block, .ghosts = options.ghosts, .order = options.order});
-  const Status mine = whole.ok() ? check_options(options) : whole.status();
-  TESSERA_RETURN_IF_ERROR(attempt(team.agree(mine)));
+  const Status own_status = whole.ok() ? check_options(options) : whole.status();
+  TESSERA_RETURN_IF_ERROR(attempt(team.agree(own_status)));
   TESSERA_RETURN_IF_ERROR(attempt(check_same_on_all(
       team, fingerprint(*whole) * 31 + std::hash<std::string>{}(element.name), "mirrored array",
       "all members must give the same element type, "
@@ -146,8 +146,9 @@ Status merge_copies(Team& team, const ArrayBase& copy) {
   };
   TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
   const rma::LabelScope scope(team, call("merge", copy));
-  Status mine = copy.check_open();
-  TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine.ok() ? copy.check_local_access() : mine)));
+  Status own_status = copy.check_open();
+  TESSERA_RETURN_IF_ERROR(
+      attempt(begin(team, copy, own_status.ok() ? copy.check_local_access() : own_status)));
   auto sum = ArrayBase::create(copy.job(), copy.extents(), copy.element(),
                                {.name = copy.name() + " (sum of copies)", .team = team});
   TESSERA_RETURN_IF_ERROR(attempt(sum.status()));
@@ -165,8 +166,8 @@ Status merge_copies_into(Team& team, const ArrayBase& copy, const Box& from, con
   };
   TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
   const rma::LabelScope scope(team, call("merge_into", copy));
-  const Status mine = check_target(team, copy, from, to, to_box);
-  TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine)));
+  const Status own_status = check_target(team, copy, from, to, to_box);
+  TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, own_status)));
   return attempt(sum_copies(team, copy, from, to, to_box, ExistingElements::replaces));
 }
 
@@ -178,9 +179,9 @@ Status load_copies(Team& team, const ArrayBase& copy, const Box& to, const Array
   TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
   const rma::LabelScope scope(team, call("load", copy));
   // The members' own writes to the source are complete before any member reads it.
-  Status mine = check_source(team, copy, to, from, from_box);
-  mine = mine.ok() ? from.fence() : std::move(mine);
-  TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, mine)));
+  Status own_status = check_source(team, copy, to, from, from_box);
+  own_status = own_status.ok() ? from.fence() : std::move(own_status);
+  TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, own_status)));
   return attempt(team.agree(get_own(copy, to, from, from_box)));
 }
 
@@ -204,7 +205,7 @@ void drop_copies(Team& team, const ArrayBase& copy) noexcept {
   const rma::LabelScope scope(
       team, call(is_unwinding ? rma::Label::free_by_exception : std::string_view("free"), copy));
   if (const Status met = team.barrier(); met.code() == Code::invalid_argument) {
-    catch_bad_alloc([&]() -> Status {
+    rma::detail::catch_bad_alloc([&]() -> Status {
       copy.job().log().warning("freeing mirrored " + copy.describe() + ": " + met.message());
       return {};
     }).ignore("without memory nothing is logged");

@@ -4,9 +4,9 @@
 //
 //     auto m = Mirrored<double>::create(job, {n, n}, {.name = "fock"}).value();
 //     m.load(density);                       // copies a distributed array into every copy
-//     m.here().accumulate(box, values);      // stays on the node: here() is an ordinary array
-//     m.merge();                             // every copy becomes the sum of all copies
-//     m.merge_into(m.here().box(), fock);    // or the sum goes into a distributed array
+//     m.node_copy().accumulate(box, values);      // stays on the node: node_copy() is an ordinary
+//     array m.merge();                             // every copy becomes the sum of all copies
+//     m.merge_into(m.node_copy().box(), fock);    // or the sum goes into a distributed array
 //
 // It is for data that all ranks read or add to frequently, if each node has memory for a copy.
 // Between two merges nothing goes over the network (mirrored arrays of Global Arrays). If ranks
@@ -15,8 +15,8 @@
 // A merge adds the copies in an order that only the number of nodes determines: all nodes, and all
 // runs with that number of nodes, get the same bits.
 //
-// Threads: for each team, collectives from one thread at a time; here() as any array. Ownership:
-// move-only; frees its copies collectively. Errors: each message names the array.
+// Threads: for each team, collectives from one thread at a time; node_copy() as any array.
+// Ownership: move-only; frees its copies collectively. Errors: each message names the array.
 #pragma once
 
 #include <utility>
@@ -63,8 +63,11 @@ class Mirrored {
   }
 
   /// This node's copy: an array on the team of this node's members.
-  [[nodiscard]] Array<T>& here() noexcept { return here_; }
-  [[nodiscard]] const Array<T>& here() const noexcept { return here_; }
+  [[nodiscard]] Array<T>& node_copy() noexcept { return node_copy_; }
+  [[nodiscard]] const Array<T>& node_copy() const noexcept { return node_copy_; }
+  /// The old name of node_copy().
+  [[nodiscard]] Array<T>& here() noexcept { return node_copy_; }
+  [[nodiscard]] const Array<T>& here() const noexcept { return node_copy_; }
   /// The team of all members, on all nodes.
   [[nodiscard]] rma::Team& team() noexcept { return team_; }
 
@@ -72,15 +75,15 @@ class Mirrored {
   /// members did to their copies before is included. Complete: everywhere at return. Cost: a
   /// temporary array of this size over all members; each node sends and receives its copy once, in
   /// as many collective steps as there are nodes. Errors: no_memory, peer_lost.
-  rma::Status merge() { return detail::merge_copies(team_, here_); }
+  rma::Status merge() { return detail::merge_copies(team_, node_copy_); }
 
   /// Collective over team(). Each element of `to` becomes the sum over all copies of the element at
   /// the same position in the box `from` (GA's merge_distr_patch). The copies keep their values.
   /// Errors: also invalid_argument if extents differ, or the team of `to` has other members.
   template <class To>
   rma::Status merge_into(const Box& from, const To& to) {
-    const Part<T> target = part(to);
-    return detail::merge_copies_into(team_, here_, from, target.array(), target.box());
+    const Subarray<T> target = part(to);
+    return detail::merge_copies_into(team_, node_copy_, from, target.array(), target.box());
   }
 
   /// Collective over team(). Copies `from` into the box `to` of every copy. What members wrote
@@ -88,34 +91,35 @@ class Mirrored {
   /// if extents differ, or a member is not in the team of `from`.
   template <class From>
   rma::Status load(const Box& to, const From& from) {
-    const Part<T> source = part(from);
-    return detail::load_copies(team_, here_, to, source.array(), source.box());
+    const Subarray<T> source = part(from);
+    return detail::load_copies(team_, node_copy_, to, source.array(), source.box());
   }
   template <class From>
   rma::Status load(const From& from) {
-    return load(here_.box(), from);
+    return load(node_copy_.box(), from);
   }
 
   /// Collective over team(). Frees the memory. Idempotent. Errors: also invalid_argument if another
   /// member called another operation; then nothing is freed.
-  rma::Status free() { return detail::free_copies(team_, here_); }
+  rma::Status free() { return detail::free_copies(team_, node_copy_); }
 
   Mirrored(Mirrored&& other) noexcept = default;
   Mirrored& operator=(Mirrored&& other) noexcept {
     if (this != &other) {
-      detail::drop_copies(team_, here_);
-      here_ = std::move(other.here_);
+      detail::drop_copies(team_, node_copy_);
+      node_copy_ = std::move(other.node_copy_);
       team_ = std::move(other.team_);
     }
     return *this;
   }
   /// Collective over team(), as free().
-  ~Mirrored() { detail::drop_copies(team_, here_); }
+  ~Mirrored() { detail::drop_copies(team_, node_copy_); }
 
  private:
-  Mirrored(Array<T> here, rma::Team team) : here_(std::move(here)), team_(std::move(team)) {}
+  Mirrored(Array<T> node_copy, rma::Team team)
+      : node_copy_(std::move(node_copy)), team_(std::move(team)) {}
 
-  Array<T> here_;
+  Array<T> node_copy_;
   rma::Team team_;
 };
 

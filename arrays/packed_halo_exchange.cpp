@@ -21,11 +21,11 @@ std::size_t total_bytes(const std::vector<GhostPiece>& pieces) {
   return bytes;
 }
 
-// Places pieces one after another in a message; `stride` and `place` select the slice's side of a
-// piece.
+// IndexList pieces one after another in a message; `stride` and `offset` select the slice's side of
+// a piece.
 std::vector<PackedPiece> pack_pieces(const std::vector<GhostPiece>& pieces,
                                      std::int64_t rma::CopyShape::Level::*stride,
-                                     std::uint64_t GhostPiece::*place) {
+                                     std::uint64_t GhostPiece::*offset) {
   std::vector<PackedPiece> all;
   std::uint64_t written = 0;
   for (const GhostPiece& piece : pieces) {
@@ -36,7 +36,7 @@ std::vector<PackedPiece> pack_pieces(const std::vector<GhostPiece>& pieces,
       shape.repeat(level.count, packed, level.*stride);
       packed *= level.count;
     }
-    all.push_back({.packed_offset = written, .slice_offset = piece.*place, .shape = shape});
+    all.push_back({.packed_offset = written, .slice_offset = piece.*offset, .shape = shape});
     written += static_cast<std::uint64_t>(packed);
   }
   return all;
@@ -59,7 +59,7 @@ PackedHaloExchange::PackedHaloExchange(const HaloPlan& plan, rma::TeamRank rank,
   for (Sender& sender : senders_) {
     const std::size_t bytes = total_bytes(sender.pieces);
     if (bytes <= max_message_bytes) {
-      sender.letters = bytes_;
+      sender.message_offset = bytes_;
       sender.message_bytes = round_up_to_cache_lines(bytes);
       bytes_ += 2 * sender.message_bytes;
     }

@@ -28,9 +28,10 @@ class PackedHaloExchange {
   struct Sender {
     rma::TeamRank rank;
     std::vector<GhostPiece> pieces = {};
-    std::uint64_t flags = 0;                    ///< offset of the flags in control memory, in bytes
-    std::optional<std::uint64_t> letters = {};  ///< offset of the first buffer, if the pieces fit
-    std::size_t message_bytes = 0;              ///< from the first buffer to the second
+    std::uint64_t flags = 0;  ///< offset of the flags in control memory, in bytes
+    std::optional<std::uint64_t> message_offset =
+        {};                         ///< offset of the first buffer, if the pieces fit
+    std::size_t message_bytes = 0;  ///< from the first buffer to the second
   };
 
   /// The senders for the ghost cells of `rank`. A packed message has at most `max_message_bytes`

@@ -18,35 +18,36 @@ std::int64_t offset_in_matrix(const DistributionData& data, const Index& block,
     const int dim = data.fast(k, data.order);
     strides[dim] = stride;
     offset += data.length_before(dim, block[dim]) * stride;
-    stride *= data.length_of_all(dim, data.deal.turn(dim, block[dim]).remainder);
+    stride *= data.length_of_all(dim, data.block_map.turn(dim, block[dim]).remainder);
   }
   return offset;
 }
 
 // The start of a block if each block is contiguous. On a cyclic grid the blocks of a rank are
-// stored in the deal's order. From the fastest dimension up, `before` counts the elements of
+// stored in the block map's order. From the fastest dimension up, `before` counts the elements of
 // earlier blocks among those that agree with this one in all slower dimensions, and `all` counts
 // the elements of one layer.
 std::int64_t start_of_block(const DistributionData& data, const Index& block) noexcept {
-  if (data.deal.kind() != BlockMapKind::cyclic_grid) {
-    return data.starts.empty() ? data.deal.number(block) * data.slot
-                               : data.starts[static_cast<std::size_t>(data.deal.linear(block))];
+  if (data.block_map.kind() != BlockMapKind::cyclic_grid) {
+    return data.starts.empty()
+               ? data.block_map.number(block) * data.slot
+               : data.starts[static_cast<std::size_t>(data.block_map.linear(block))];
   }
   std::int64_t before = 0;
   std::int64_t all = 1;
   for (int k = 0; k < block.ndims(); ++k) {
-    const int dim = data.fast(k, data.deal.order());
+    const int dim = data.fast(k, data.block_map.order());
     const std::int64_t b = block[dim];
-    before = data.length_before(dim, b) * all + data.cut(dim).length(b) * before;
-    all *= data.length_of_all(dim, data.deal.turn(dim, b).remainder);
+    before = data.length_before(dim, b) * all + data.partition(dim).length(b) * before;
+    all *= data.length_of_all(dim, data.block_map.turn(dim, b).remainder);
   }
   return before;
 }
 
 }  // namespace
 
-std::int64_t place_block(const DistributionData& data, const Index& block,
-                         Strides& strides) noexcept {
+std::int64_t locate_block(const DistributionData& data, const Index& block,
+                          Strides& strides) noexcept {
   if (!data.is_one_block_per_rank && data.storage == Storage::local_matrix) {
     return offset_in_matrix(data, block, strides);
   }
@@ -57,7 +58,7 @@ std::int64_t place_block(const DistributionData& data, const Index& block,
     const std::int64_t ghosts = data.ghosts[dim];
     strides[dim] = stride;
     offset += ghosts * stride;
-    stride *= data.cut(dim).length(block[dim]) + 2 * ghosts;
+    stride *= data.partition(dim).length(block[dim]) + 2 * ghosts;
   }
   return data.is_one_block_per_rank ? offset : start_of_block(data, block);
 }
@@ -85,9 +86,9 @@ Patches::Patches(const detail::DistributionData& data, const Box& box,
     if (hi <= lo) {
       return;
     }
-    const BlockPartition1D& cut = data.cut(dim);
-    const std::int64_t first = cut.find(lo).block;
-    const std::int64_t last = hi <= cut.hi(first) ? first : cut.find(hi - 1).block;
+    const BlockPartition1D& partition = data.partition(dim);
+    const std::int64_t first = partition.find(lo).block;
+    const std::int64_t last = hi <= partition.hi(first) ? first : partition.find(hi - 1).block;
     box_.set(dim, lo, hi);
     first_[dim] = first;
     last_[dim] = last;
@@ -102,11 +103,11 @@ Patches::Patches(const detail::DistributionData& data, const Box& box,
 }
 
 void Patches::rotate(std::int64_t rotation) noexcept {
-  std::int64_t place = rotation % remaining_;
+  std::int64_t number = rotation % remaining_;
   for (int dim = block_.ndims() - 1; dim >= 0; --dim) {
     const std::int64_t count = last_[dim] - first_[dim] + 1;
-    block_[dim] = first_[dim] + place % count;
-    place /= count;
+    block_[dim] = first_[dim] + number % count;
+    number /= count;
   }
 }
 
@@ -122,33 +123,33 @@ void Patches::step() noexcept {
 }
 
 void Patches::cut_patch() noexcept {
-  patch_.owner = data_->deal.owner(block_);
+  patch_.owner = data_->block_map.owner(block_);
   if (data_->is_one_block_per_rank) {
     cut_single();
     return;
   }
-  std::int64_t offset = detail::place_block(*data_, block_, patch_.strides);
+  std::int64_t offset = detail::locate_block(*data_, block_, patch_.strides);
   for (int dim = 0; dim < block_.ndims(); ++dim) {
-    const BlockPartition1D& cut = data_->cut(dim);
-    const std::int64_t block_lo = cut.lo(block_[dim]);
+    const BlockPartition1D& partition = data_->partition(dim);
+    const std::int64_t block_lo = partition.lo(block_[dim]);
     const std::int64_t lo = std::max(box_.lo(dim), block_lo);
-    patch_.box.set(dim, lo, std::min(box_.hi(dim), cut.hi(block_[dim])));
+    patch_.box.set(dim, lo, std::min(box_.hi(dim), partition.hi(block_[dim])));
     offset += (lo - block_lo) * patch_.strides[dim];
   }
   patch_.offset = offset;
 }
 
-// The same in one pass for the most common distributions; place_block() would search each bound
+// The same in one pass for the most common distributions; locate_block() would search each bound
 // again.
 void Patches::cut_single() noexcept {
   std::int64_t offset = 0;
   std::int64_t stride = 1;
   for (int k = 0; k < block_.ndims(); ++k) {
     const int dim = data_->fast(k, data_->order);
-    const BlockPartition1D& cut = data_->cut(dim);
+    const BlockPartition1D& partition = data_->partition(dim);
     const std::int64_t ghosts = data_->ghosts[dim];
-    const std::int64_t block_lo = cut.lo(block_[dim]);
-    const std::int64_t block_hi = cut.hi(block_[dim]);
+    const std::int64_t block_lo = partition.lo(block_[dim]);
+    const std::int64_t block_hi = partition.hi(block_[dim]);
     const std::int64_t lo = std::max(box_.lo(dim), block_lo);
     patch_.box.set(dim, lo, std::min(box_.hi(dim), block_hi));
     patch_.strides[dim] = stride;
@@ -228,7 +229,7 @@ rma::CopyShape copy_shape(const Patch& patch, const Strides& local,
 }
 
 rma::CopyShape field_shape(const Extents& extents, MemoryOrder order, const Strides& local,
-                           const detail::Field& field, const Strides& remote,
+                           const Field& field, const Strides& remote,
                            std::size_t element_bytes) noexcept {
   const auto bytes = static_cast<std::int64_t>(field.bytes);
   return build_shape(extents.ndims(), [&](int dim) { return extents[dim]; }, order, local, remote,

@@ -108,18 +108,16 @@ rma::CopyShape copy_shape(const Patch& patch, const Strides& local,
 rma::CopyShape copy_shape(const Extents& extents, MemoryOrder order, const Strides& local,
                           const Strides& remote, std::size_t element_bytes) noexcept;
 
-namespace detail {
-/// One member of a structure that is an array's element: ArrayBase::Field.
+/// One field of elements that are structures.
 struct Field {
   std::size_t offset = 0;  ///< bytes from the start of the element
   std::size_t bytes = 0;
 };
-}  // namespace detail
 
 /// The transfer of one field of each element. `local` strides count fields, which are packed there;
 /// `remote` strides count elements.
 rma::CopyShape field_shape(const Extents& extents, MemoryOrder order, const Strides& local,
-                           const detail::Field& field, const Strides& remote,
+                           const Field& field, const Strides& remote,
                            std::size_t element_bytes) noexcept;
 
 }  // namespace tessera::arrays

@@ -173,10 +173,11 @@ Status check(const ArrayBase& array, const Box& box, const PrintOptions& options
 // Collective. Makes all writes visible, and checks that all members give the same arguments.
 Status begin(const ArrayBase& array, const Box& box, const PrintOptions& options) {
   TESSERA_RETURN_IF_ERROR(array.check_open());
-  Status mine = check(array, box, options);
-  mine = mine.ok() ? array.fence() : std::move(mine);
-  const detail::Request request = detail::Request("print", array).add(array, box).add(options.root);
-  return array.team().agree(mine, request.asked());
+  Status own_status = check(array, box, options);
+  own_status = own_status.ok() ? array.fence() : std::move(own_status);
+  const detail::CallSignature signature =
+      detail::CallSignature("print", array).add(array, box).add(options.root);
+  return array.team().agree(own_status, signature.asked());
 }
 
 }  // namespace

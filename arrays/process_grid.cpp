@@ -264,27 +264,27 @@ Status check(const Extents& extents, std::int64_t nranks, const ProcessGridOptio
   return {};
 }
 
-int dimension_by_speed(int place, int ndims, MemoryOrder order) {
-  return order == MemoryOrder::row_major ? place : ndims - 1 - place;
+int dimension_by_speed(int position, int ndims, MemoryOrder order) {
+  return order == MemoryOrder::row_major ? position : ndims - 1 - position;
 }
 
 Limits limits_of(const Extents& extents, std::int64_t nranks, const ProcessGridOptions& options) {
   Limits limits;
   limits.ndims = extents.ndims();
-  for (int place = 0; place < limits.ndims; ++place) {
-    const int dim = dimension_by_speed(place, limits.ndims, options.order);
+  for (int position = 0; position < limits.ndims; ++position) {
+    const int dim = dimension_by_speed(position, limits.ndims, options.order);
     const std::int64_t extent = std::max<std::int64_t>(extents[dim], 1);
     const std::int64_t chunk =
         options.min_block.is_empty() ? 1 : std::max<std::int64_t>(options.min_block[dim], 1);
     const std::int64_t fixed = options.fixed.is_empty() ? 0 : options.fixed[dim];
-    limits.extent[place] = extent;
-    limits.least[place] = fixed > 0 ? fixed : 1;
-    limits.most[place] = fixed > 0 ? fixed : std::clamp<std::int64_t>(extent / chunk, 1, nranks);
-    limits.equal_dim[place] = -1;
-    for (int other = 0; other < place; ++other) {
-      if (limits.extent[other] == extent && limits.least[other] == limits.least[place] &&
-          limits.most[other] == limits.most[place]) {
-        limits.equal_dim[place] = other;
+    limits.extent[position] = extent;
+    limits.least[position] = fixed > 0 ? fixed : 1;
+    limits.most[position] = fixed > 0 ? fixed : std::clamp<std::int64_t>(extent / chunk, 1, nranks);
+    limits.equal_dim[position] = -1;
+    for (int other = 0; other < position; ++other) {
+      if (limits.extent[other] == extent && limits.least[other] == limits.least[position] &&
+          limits.most[other] == limits.most[position]) {
+        limits.equal_dim[position] = other;
       }
     }
   }
@@ -294,8 +294,8 @@ Limits limits_of(const Extents& extents, std::int64_t nranks, const ProcessGridO
 // The largest number of ranks that any grid can use.
 std::int64_t usable_ranks(const Limits& limits, std::int64_t nranks) {
   std::int64_t ranks = 1;
-  for (int place = 0; place < limits.ndims; ++place) {
-    if (__builtin_mul_overflow(ranks, limits.most[place], &ranks)) {
+  for (int position = 0; position < limits.ndims; ++position) {
+    if (__builtin_mul_overflow(ranks, limits.most[position], &ranks)) {
       return nranks;
     }
   }
@@ -344,11 +344,11 @@ Result<ProcessGrid> choose_process_grid(const Extents& extents, std::int64_t nra
   result.grid = Extents::filled(ndims, 1);
   const bool has_nodes = !search.node_grid().is_empty();
   result.node_grid = has_nodes ? result.grid : Extents();
-  for (int place = 0; place < ndims; ++place) {
-    const int dim = dimension_by_speed(place, ndims, options.order);
-    result.grid[dim] = search.grid()[place];
+  for (int position = 0; position < ndims; ++position) {
+    const int dim = dimension_by_speed(position, ndims, options.order);
+    result.grid[dim] = search.grid()[position];
     if (has_nodes) {
-      result.node_grid[dim] = search.node_grid()[place];
+      result.node_grid[dim] = search.node_grid()[position];
     }
   }
   return result;

@@ -14,7 +14,7 @@
 #include "arrays/detail/access_record.hpp"
 #include "arrays/detail/block_snapshot.hpp"
 #include "arrays/detail/race_search.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/order_observer.hpp"
 
 namespace tessera::arrays::detail {
@@ -31,11 +31,11 @@ std::int64_t now_ns() noexcept {
   return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
-std::string text_of(const AccessRecord& touch, rma::WorldRank rank) {
-  return fmt::format(
-      "{} of {} by rank {}", to_string(touch.kind),
-      touch.steps.is_empty() ? to_string(touch.box) : to_string(Section(touch.box, touch.steps)),
-      rank.value);
+std::string text_of(const AccessRecord& access, rma::WorldRank rank) {
+  return fmt::format("{} of {} by rank {}", to_string(access.kind),
+                     access.steps.is_empty() ? to_string(access.box)
+                                             : to_string(Section(access.box, access.steps)),
+                     rank.value);
 }
 
 std::string text_of(const Race& race, const std::string& array) {
@@ -89,7 +89,7 @@ class RaceCheck : public rma::OrderObserver {
 
   Status before_barrier(rma::Team& team) override {
     Status race;
-    TESSERA_RETURN_IF_ERROR(catch_bad_alloc([&] {
+    TESSERA_RETURN_IF_ERROR(rma::detail::catch_bad_alloc([&] {
       const auto logs = logs_of(team);
       const rma::LabelScope scope(team, {.verb = "barrier"});
       return logs.empty() ? Status() : check(team, logs, race);
@@ -141,8 +141,8 @@ class RaceCheck : public rma::OrderObserver {
     if (!log.array_) {
       return;
     }
-    for (const AccessRecord& touch : log.list_->take()) {
-      all.push_back({log.array_->number, log.array_->is_strict, touch});
+    for (const AccessRecord& access : log.list_->take()) {
+      all.push_back({log.array_->number, log.array_->is_strict, access});
     }
     if (std::exchange(log.has_dropped_records_, false) &&
         !std::exchange(log.has_reported_drop_, true)) {
@@ -187,7 +187,7 @@ Result<std::shared_ptr<RaceLog>> RaceLog::create(const rma::Job& job, const rma:
   if (wanted == "off") {
     return std::shared_ptr<RaceLog>();
   }
-  return catch_bad_alloc([&]() -> Result<std::shared_ptr<RaceLog>> {
+  return rma::detail::catch_bad_alloc([&]() -> Result<std::shared_ptr<RaceLog>> {
     rma::OrderObserver* observer = job.order_observer();
     if (observer == nullptr) {
       rma::Job same = job;
@@ -202,7 +202,7 @@ Result<std::shared_ptr<RaceLog>> RaceLog::create(const rma::Job& job, const rma:
 
 Status RaceLog::check(rma::Team& team, const rma::Label& label, Status& race) {
   const rma::LabelScope scope(team, label);
-  return catch_bad_alloc([&] {
+  return rma::detail::catch_bad_alloc([&] {
     const std::shared_ptr<RaceLog> self = shared_from_this();
     return check_.check(team, std::span(&self, 1), race);
   });
@@ -225,7 +225,7 @@ void RaceLog::close() noexcept {
   uses_.clear();
 }
 
-// If memory runs out, the touch is not recorded.
+// If memory runs out, the access is not recorded.
 template <class Body>
 void RaceLog::guarded(Body&& body) noexcept {
   const std::lock_guard guard(mutex_);
@@ -243,26 +243,26 @@ void RaceLog::note(AccessKind kind, const Box& box) noexcept {
   guarded([&] {
     if (array_->has_flags && kind != AccessKind::accumulate && box.volume() == 1) {
       check_.on_order();
-      add(touch(AccessKind::atomic, box));
+      add(make_record(AccessKind::atomic, box));
     } else {
-      add(touch(kind, box));
+      add(make_record(kind, box));
     }
   });
 }
 
 void RaceLog::note(AccessKind kind, const Section& section) noexcept {
   guarded([&] {
-    AccessRecord one = touch(kind, section.box());
+    AccessRecord one = make_record(kind, section.box());
     one.steps = section.steps();
     add(one);
   });
 }
 
-void RaceLog::note(AccessKind kind, const Box& box, const Field& field) noexcept {
+void RaceLog::note(AccessKind kind, const FieldBox& fields) noexcept {
   guarded([&] {
-    AccessRecord one = touch(kind, box);
-    one.first_byte = static_cast<std::uint32_t>(field.offset);
-    one.end_byte = static_cast<std::uint32_t>(field.offset + field.bytes);
+    AccessRecord one = make_record(kind, fields.box);
+    one.first_byte = static_cast<std::uint32_t>(fields.field.offset);
+    one.end_byte = static_cast<std::uint32_t>(fields.field.offset + fields.field.bytes);
     add(one);
   });
 }
@@ -274,12 +274,12 @@ void RaceLog::note(AccessKind kind, std::vector<Index> elements) noexcept {
       return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
     });
     for (const Index& element : elements) {
-      add(touch(kind, Box::at(element)));
+      add(make_record(kind, Box::at(element)));
     }
   });
 }
 
-AccessRecord RaceLog::touch(AccessKind kind, const Box& box) const noexcept {
+AccessRecord RaceLog::make_record(AccessKind kind, const Box& box) const noexcept {
   const std::int64_t now = now_ns();
   return {.box = box,
           .end_byte = static_cast<std::uint32_t>(array_->element_bytes),
@@ -289,13 +289,13 @@ AccessRecord RaceLog::touch(AccessKind kind, const Box& box) const noexcept {
           .last_ns = now};
 }
 
-void RaceLog::add(AccessRecord touch) {
-  if (touch.box.is_empty()) {
+void RaceLog::add(AccessRecord access) {
+  if (access.box.is_empty()) {
     return;
   }
-  touch.epoch = epoch_;
-  touch.acquired = check_.orders() > epoch_orders_;
-  if (!list_->add(touch)) {
+  access.epoch = epoch_;
+  access.acquired = check_.orders() > epoch_orders_;
+  if (!list_->add(access)) {
     has_dropped_records_ = true;
   }
 }
@@ -303,7 +303,8 @@ void RaceLog::add(AccessRecord touch) {
 std::uint64_t RaceLog::begin_use(bool may_write, std::optional<std::int64_t> block) noexcept {
   std::uint64_t number = 0;
   guarded([&] {
-    Use use{.number = ++last_use_, .epoch = epoch_, .begin = touch(AccessKind::local_read, {})};
+    Use use{
+        .number = ++last_use_, .epoch = epoch_, .begin = make_record(AccessKind::local_read, {})};
     const Distribution& distribution = array_->distribution;
     const std::int64_t count = distribution.block_count(array_->self);
     const std::int64_t first = block.value_or(0);
@@ -338,13 +339,13 @@ void RaceLog::end_use(std::uint64_t number) noexcept {
   });
 }
 
-// A touch at any time since the access began, or since the last collective.
+// An access at any time since the access began, or since the last collective.
 AccessRecord RaceLog::record_during_use(const Use& use, AccessKind kind,
                                         const Box& box) const noexcept {
-  AccessRecord touched = touch(kind, box);
-  touched.first_ns = use.begin.first_ns;
-  touched.orders = std::max(use.begin.orders, epoch_orders_);
-  return touched;
+  AccessRecord changed = make_record(kind, box);
+  changed.first_ns = use.begin.first_ns;
+  changed.orders = std::max(use.begin.orders, epoch_orders_);
+  return changed;
 }
 
 void RaceLog::add_changes(Use& use) {
@@ -354,7 +355,7 @@ void RaceLog::add_changes(Use& use) {
   }
 }
 
-// Marks the touches since the last collective that later calls may have ordered before another
+// Marks the accesses since the last collective that later calls may have ordered before another
 // rank's operations.
 void RaceLog::end_epoch() noexcept {
   guarded([&] {
@@ -363,7 +364,7 @@ void RaceLog::end_epoch() noexcept {
     }
   });
   const std::lock_guard guard(mutex_);
-  for (AccessRecord& each : list_->touches()) {
+  for (AccessRecord& each : list_->records()) {
     each.released = each.released || (each.epoch == epoch_ && check_.orders() > each.orders);
   }
   ++epoch_;

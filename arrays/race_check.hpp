@@ -36,8 +36,7 @@
 
 #include "arrays/box.hpp"
 #include "arrays/distribution.hpp"
-#include "arrays/patch.hpp"
-#include "arrays/section.hpp"
+#include "arrays/selection.hpp"
 #include "rma/job.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
@@ -92,7 +91,7 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   /// elements.
   void note(AccessKind kind, const Box& box) noexcept;
   void note(AccessKind kind, const Section& section) noexcept;
-  void note(AccessKind kind, const Box& box, const Field& field) noexcept;
+  void note(AccessKind kind, const FieldBox& fields) noexcept;
   void note(AccessKind kind, std::vector<Index> elements) noexcept;
 
   /// Local. Begins a local access to one of this rank's blocks, or to all; returns its number.
@@ -107,10 +106,10 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   template <class Body>
   void guarded(Body&& body) noexcept;
   [[nodiscard]] bool is_open() noexcept;
-  [[nodiscard]] AccessRecord touch(AccessKind kind, const Box& box) const noexcept;
+  [[nodiscard]] AccessRecord make_record(AccessKind kind, const Box& box) const noexcept;
   [[nodiscard]] AccessRecord record_during_use(const Use& use, AccessKind kind,
                                                const Box& box) const noexcept;
-  void add(AccessRecord touch);
+  void add(AccessRecord access);
   void add_changes(Use& use);
   void end_epoch() noexcept;
   void begin_epoch() noexcept;
@@ -125,7 +124,7 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   std::uint64_t last_use_ = 0;
   std::uint32_t epoch_ = 0;           // collectives of the team since the log was made
   std::uint64_t epoch_orders_ = 0;    // number of ordering calls when the epoch began
-  bool has_dropped_records_ = false;  // touches were dropped since the last check
+  bool has_dropped_records_ = false;  // accesses were dropped since the last check
   bool has_reported_drop_ = false;
 };
 

@@ -42,10 +42,10 @@ Real within(double x, const RandomRange& range) noexcept {
 }
 
 template <rma::Element T>
-T element(std::uint64_t place, std::uint64_t seed, const RandomRange& range) noexcept {
-  const auto words =
-      philox({static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32U), 0, 0},
-             {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)});
+T element(std::uint64_t position, std::uint64_t seed, const RandomRange& range) noexcept {
+  const auto words = philox(
+      {static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32U), 0, 0},
+      {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U)});
   if constexpr (rma::ComplexElement<T>) {
     using Real = rma::RealOf<T>;
     return T(within<Real>(unit(words[0], words[1]), range),
@@ -101,29 +101,37 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
 }
 
 template <rma::Element T>
-Status detail::fill_random(const Part<T>& part, std::uint64_t seed, const RandomRange& range) {
-  const Strides places = dense_strides(part.array().extents());
+Status detail::fill_random(const Subarray<T>& part, std::uint64_t seed, const RandomRange& range) {
+  const Strides strides = dense_strides(part.array().extents());
   const Index origin = Index::zeros(part.array().ndims());
   const auto set = [&](const Index& at, T& value) {
-    value = element<T>(static_cast<std::uint64_t>(distance(origin, at, places)), seed, range);
+    value = element<T>(static_cast<std::uint64_t>(distance(origin, at, strides)), seed, range);
   };
   return visit_elements("fill_random", part, set, check_range<T>(range).context("fill_random"),
-                        Request().add(seed).add(range.low).add(range.high));
+                        CallSignature().add(seed).add(range.low).add(range.high));
 }
 
-template Status detail::fill_random(const Part<std::int8_t>&, std::uint64_t, const RandomRange&);
-template Status detail::fill_random(const Part<std::int16_t>&, std::uint64_t, const RandomRange&);
-template Status detail::fill_random(const Part<std::int32_t>&, std::uint64_t, const RandomRange&);
-template Status detail::fill_random(const Part<std::int64_t>&, std::uint64_t, const RandomRange&);
-template Status detail::fill_random(const Part<std::uint8_t>&, std::uint64_t, const RandomRange&);
-template Status detail::fill_random(const Part<std::uint16_t>&, std::uint64_t, const RandomRange&);
-template Status detail::fill_random(const Part<std::uint32_t>&, std::uint64_t, const RandomRange&);
-template Status detail::fill_random(const Part<std::uint64_t>&, std::uint64_t, const RandomRange&);
-template Status detail::fill_random(const Part<float>&, std::uint64_t, const RandomRange&);
-template Status detail::fill_random(const Part<double>&, std::uint64_t, const RandomRange&);
-template Status detail::fill_random(const Part<std::complex<float>>&, std::uint64_t,
+template Status detail::fill_random(const Subarray<std::int8_t>&, std::uint64_t,
                                     const RandomRange&);
-template Status detail::fill_random(const Part<std::complex<double>>&, std::uint64_t,
+template Status detail::fill_random(const Subarray<std::int16_t>&, std::uint64_t,
+                                    const RandomRange&);
+template Status detail::fill_random(const Subarray<std::int32_t>&, std::uint64_t,
+                                    const RandomRange&);
+template Status detail::fill_random(const Subarray<std::int64_t>&, std::uint64_t,
+                                    const RandomRange&);
+template Status detail::fill_random(const Subarray<std::uint8_t>&, std::uint64_t,
+                                    const RandomRange&);
+template Status detail::fill_random(const Subarray<std::uint16_t>&, std::uint64_t,
+                                    const RandomRange&);
+template Status detail::fill_random(const Subarray<std::uint32_t>&, std::uint64_t,
+                                    const RandomRange&);
+template Status detail::fill_random(const Subarray<std::uint64_t>&, std::uint64_t,
+                                    const RandomRange&);
+template Status detail::fill_random(const Subarray<float>&, std::uint64_t, const RandomRange&);
+template Status detail::fill_random(const Subarray<double>&, std::uint64_t, const RandomRange&);
+template Status detail::fill_random(const Subarray<std::complex<float>>&, std::uint64_t,
+                                    const RandomRange&);
+template Status detail::fill_random(const Subarray<std::complex<double>>&, std::uint64_t,
                                     const RandomRange&);
 
 }  // namespace tessera::arrays

@@ -34,28 +34,28 @@ struct RandomRange {
 
 namespace detail {
 template <rma::Element T>
-rma::Status fill_random(const Part<T>& part, std::uint64_t seed, const RandomRange& range);
-extern template rma::Status fill_random(const Part<std::int8_t>&, std::uint64_t,
+rma::Status fill_random(const Subarray<T>& part, std::uint64_t seed, const RandomRange& range);
+extern template rma::Status fill_random(const Subarray<std::int8_t>&, std::uint64_t,
                                         const RandomRange&);
-extern template rma::Status fill_random(const Part<std::int16_t>&, std::uint64_t,
+extern template rma::Status fill_random(const Subarray<std::int16_t>&, std::uint64_t,
                                         const RandomRange&);
-extern template rma::Status fill_random(const Part<std::int32_t>&, std::uint64_t,
+extern template rma::Status fill_random(const Subarray<std::int32_t>&, std::uint64_t,
                                         const RandomRange&);
-extern template rma::Status fill_random(const Part<std::int64_t>&, std::uint64_t,
+extern template rma::Status fill_random(const Subarray<std::int64_t>&, std::uint64_t,
                                         const RandomRange&);
-extern template rma::Status fill_random(const Part<std::uint8_t>&, std::uint64_t,
+extern template rma::Status fill_random(const Subarray<std::uint8_t>&, std::uint64_t,
                                         const RandomRange&);
-extern template rma::Status fill_random(const Part<std::uint16_t>&, std::uint64_t,
+extern template rma::Status fill_random(const Subarray<std::uint16_t>&, std::uint64_t,
                                         const RandomRange&);
-extern template rma::Status fill_random(const Part<std::uint32_t>&, std::uint64_t,
+extern template rma::Status fill_random(const Subarray<std::uint32_t>&, std::uint64_t,
                                         const RandomRange&);
-extern template rma::Status fill_random(const Part<std::uint64_t>&, std::uint64_t,
+extern template rma::Status fill_random(const Subarray<std::uint64_t>&, std::uint64_t,
                                         const RandomRange&);
-extern template rma::Status fill_random(const Part<float>&, std::uint64_t, const RandomRange&);
-extern template rma::Status fill_random(const Part<double>&, std::uint64_t, const RandomRange&);
-extern template rma::Status fill_random(const Part<std::complex<float>>&, std::uint64_t,
+extern template rma::Status fill_random(const Subarray<float>&, std::uint64_t, const RandomRange&);
+extern template rma::Status fill_random(const Subarray<double>&, std::uint64_t, const RandomRange&);
+extern template rma::Status fill_random(const Subarray<std::complex<float>>&, std::uint64_t,
                                         const RandomRange&);
-extern template rma::Status fill_random(const Part<std::complex<double>>&, std::uint64_t,
+extern template rma::Status fill_random(const Subarray<std::complex<double>>&, std::uint64_t,
                                         const RandomRange&);
 }  // namespace detail
 

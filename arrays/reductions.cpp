@@ -13,7 +13,7 @@
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/exact_sum.hpp"
 #include "arrays/transform.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays {
 
@@ -110,8 +110,8 @@ class ExactProducts {
 };
 
 // The options that members must give alike.
-detail::Request given(const ReduceOptions& options) {
-  return detail::Request().add(options.reproducible);
+detail::CallSignature given(const ReduceOptions& options) {
+  return detail::CallSignature().add(options.reproducible);
 }
 
 // Collective. Begins, and passes this rank's elements to `body`; all members get all errors.
@@ -122,13 +122,13 @@ Status reduce_chunks(std::string_view verb, std::span<const ChunkOperand> operan
 }
 
 template <class T>
-rma::Team& team_of(const Part<T>& part) {
+rma::Team& team_of(const Subarray<T>& part) {
   return part.array().team();
 }
 
 // The sum of term(a, b) over all elements, with rounding.
 template <class T, class Term>
-Result<T> sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b, Term&& term) {
+Result<T> sum_of(std::string_view verb, const Subarray<T>& a, const Subarray<T>& b, Term&& term) {
   using Sum = typename SumOf<T>::Type;
   const detail::CallScope scope(verb, a.array());
   const std::array operands{reads(a), reads(b)};
@@ -156,7 +156,7 @@ Result<T> sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b, Term
 
 // The exact sum of first(a, b) · second(a, b) over all elements.
 template <class T, class Factors>
-Result<T> exact_sum_of(std::string_view verb, const Part<T>& a, const Part<T>& b,
+Result<T> exact_sum_of(std::string_view verb, const Subarray<T>& a, const Subarray<T>& b,
                        Factors&& factors) {
   const detail::CallScope scope(verb, a.array());
   const std::array operands{reads(a), reads(b)};
@@ -207,7 +207,7 @@ double squared(T x, double scale) {
 
 // The sum of |scale · a|².
 template <class T>
-Result<double> sum_of_squares(const Part<T>& a, double scale, const ReduceOptions& options) {
+Result<double> sum_of_squares(const Subarray<T>& a, double scale, const ReduceOptions& options) {
   const std::array operands{reads(a)};
   ExactProducts<double> exact;
   PartialSums<double> plain;
@@ -238,20 +238,20 @@ Result<double> sum_of_squares(const Part<T>& a, double scale, const ReduceOption
 }  // namespace
 
 template <rma::Element T>
-Result<T> detail::Reductions<T>::sum(const Part<T>& a, const ReduceOptions& options) {
+Result<T> detail::Reductions<T>::sum(const Subarray<T>& a, const ReduceOptions& options) {
   return is_exact<T>(options) ? exact_sum_of("sum", a, a, [](T x, T) { return std::pair(x, T{1}); })
                               : sum_of("sum", a, a, [](auto x, auto) { return x; });
 }
 
 template <rma::Element T>
-Result<T> detail::Reductions<T>::dot(const Part<T>& a, const Part<T>& b,
+Result<T> detail::Reductions<T>::dot(const Subarray<T>& a, const Subarray<T>& b,
                                      const ReduceOptions& options) {
   return is_exact<T>(options) ? exact_sum_of("dot", a, b, [](T x, T y) { return std::pair(x, y); })
                               : sum_of("dot", a, b, [](auto x, auto y) { return multiply(x, y); });
 }
 
 template <rma::Element T>
-Result<T> detail::Reductions<T>::dot_conjugated(const Part<T>& a, const Part<T>& b,
+Result<T> detail::Reductions<T>::dot_conjugated(const Subarray<T>& a, const Subarray<T>& b,
                                                 const ReduceOptions& options) {
   return is_exact<T>(options) ? exact_sum_of("dot_conjugated", a, b,
                                              [](T x, T y) { return std::pair(conjugate(x), y); })
@@ -260,7 +260,7 @@ Result<T> detail::Reductions<T>::dot_conjugated(const Part<T>& a, const Part<T>&
 }
 
 template <rma::Element T>
-Result<double> detail::Reductions<T>::norm_max(const Part<T>& a) {
+Result<double> detail::Reductions<T>::norm_max(const Subarray<T>& a) {
   const CallScope scope("norm_max", a.array());
   const std::array operands{reads(a)};
   double most = 0;
@@ -275,7 +275,7 @@ Result<double> detail::Reductions<T>::norm_max(const Part<T>& a) {
 }
 
 template <rma::Element T>
-Result<double> detail::Reductions<T>::norm2(const Part<T>& a, const ReduceOptions& options) {
+Result<double> detail::Reductions<T>::norm2(const Subarray<T>& a, const ReduceOptions& options) {
   const CallScope scope("norm2", a.array());
   TESSERA_ASSIGN_OR_RETURN(const double plain, sum_of_squares(a, 1, options));
   constexpr double safe =
@@ -299,7 +299,7 @@ namespace {
 // Adds |a| over this rank's part of each line; there is one line for each index of dimension
 // `along`.
 template <class T>
-Status add_line_sums(const Part<T>& a, int along, Array<double>& sums) {
+Status add_line_sums(const Subarray<T>& a, int along, Array<double>& sums) {
   const std::array operands{reads(a)};
   return for_each_chunk(operands, [&](const Chunk& chunk) {
     const LocalView<const T> view = chunk.view<const T>(0);
@@ -316,7 +316,7 @@ Status add_line_sums(const Part<T>& a, int along, Array<double>& sums) {
 }
 
 template <class T>
-Result<double> max_line_sum(std::string_view verb, const Part<T>& a, int over) {
+Result<double> max_line_sum(std::string_view verb, const Subarray<T>& a, int over) {
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, std::array{reads(a)}));
   const int along = 1 - over;
   TESSERA_ASSIGN_OR_RETURN(auto sums,
@@ -329,7 +329,7 @@ Result<double> max_line_sum(std::string_view verb, const Part<T>& a, int over) {
 // The largest sum among the lines of this rank's share; each line is added from its first element
 // to its last.
 template <class T>
-Result<double> max_own_line_sum(const Part<T>& a, int over, const BlockPartition1D& cut) {
+Result<double> max_own_line_sum(const Subarray<T>& a, int over, const BlockPartition1D& partition) {
   const int along = 1 - over;
   const std::int64_t length = a.box().extent(over);
   const std::int64_t at_once = std::max<std::int64_t>(
@@ -337,9 +337,9 @@ Result<double> max_own_line_sum(const Part<T>& a, int over, const BlockPartition
   std::vector<T> lines;
   double most = 0;
   const int self = team_of(a).rank().value;
-  for (std::int64_t lo = cut.lo(self); lo < cut.hi(self); lo += at_once) {
+  for (std::int64_t lo = partition.lo(self); lo < partition.hi(self); lo += at_once) {
     Box box = a.box();
-    const std::int64_t count = std::min(at_once, cut.hi(self) - lo);
+    const std::int64_t count = std::min(at_once, partition.hi(self) - lo);
     box.set(along, a.box().lo(along) + lo, a.box().lo(along) + lo + count);
     lines.resize(static_cast<std::size_t>(box.volume()));
     Strides strides = Strides::zeros(2);
@@ -359,15 +359,15 @@ Result<double> max_own_line_sum(const Part<T>& a, int over, const BlockPartition
 
 // As above with whole lines, each on one rank.
 template <class T>
-Result<double> max_whole_line_sum(std::string_view verb, const Part<T>& a, int over) {
+Result<double> max_whole_line_sum(std::string_view verb, const Subarray<T>& a, int over) {
   const std::array operands{reads(a)};
   TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, operands, {}, {}, given({.reproducible = true})));
   rma::Team& team = team_of(a);
-  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut,
+  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
                            BlockPartition1D::even(a.box().extent(1 - over), team.size()));
   double most = 0;
-  const Status mine = detail::catch_bad_alloc([&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(most, max_own_line_sum(a, over, cut));
+  const Status mine = rma::detail::catch_bad_alloc([&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(most, max_own_line_sum(a, over, partition));
     return {};
   });
   TESSERA_RETURN_IF_ERROR(team.agree(mine).context(std::string(verb)));
@@ -375,7 +375,7 @@ Result<double> max_whole_line_sum(std::string_view verb, const Part<T>& a, int o
 }
 
 template <class T>
-Result<double> line_norm(std::string_view verb, const Part<T>& a, int over,
+Result<double> line_norm(std::string_view verb, const Subarray<T>& a, int over,
                          const ReduceOptions& options) {
   const detail::CallScope scope(verb, a.array());
   if (a.box().ndims() != 2) {
@@ -390,7 +390,7 @@ Result<double> line_norm(std::string_view verb, const Part<T>& a, int over,
 
 // The sum of all |a|.
 template <class T>
-Result<double> sum_of_magnitudes(const Part<T>& a, const ReduceOptions& options) {
+Result<double> sum_of_magnitudes(const Subarray<T>& a, const ReduceOptions& options) {
   const detail::CallScope scope("norm1", a.array());
   const std::array operands{reads(a)};
   ExactProducts<double> exact;
@@ -416,12 +416,12 @@ Result<double> sum_of_magnitudes(const Part<T>& a, const ReduceOptions& options)
 }  // namespace
 
 template <rma::Element T>
-Result<double> detail::Reductions<T>::norm1(const Part<T>& a, const ReduceOptions& options) {
+Result<double> detail::Reductions<T>::norm1(const Subarray<T>& a, const ReduceOptions& options) {
   return a.box().ndims() == 1 ? sum_of_magnitudes(a, options) : line_norm("norm1", a, 0, options);
 }
 
 template <rma::Element T>
-Result<double> detail::Reductions<T>::norm_infinity(const Part<T>& a,
+Result<double> detail::Reductions<T>::norm_infinity(const Subarray<T>& a,
                                                     const ReduceOptions& options) {
   return a.box().ndims() == 1 ? norm_max(a) : line_norm("norm_infinity", a, 1, options);
 }
@@ -432,27 +432,27 @@ namespace {
 template <class T>
 struct Candidate {
   T value{};
-  std::int64_t place = -1;  // index in row-major order of the box; −1: none
+  std::int64_t position = -1;  // index in row-major order of the box; −1: none
 };
 
 template <class T>
 bool is_better(const Candidate<T>& a, const Candidate<T>& b, bool largest) {
-  if (a.place < 0 || b.place < 0) {
-    return b.place < 0 && a.place >= 0;
+  if (a.position < 0 || b.position < 0) {
+    return b.position < 0 && a.position >= 0;
   }
   if (detail::is_nan(a.value) != detail::is_nan(b.value)) {
     return detail::is_nan(b.value);
   }
   const bool is_less = detail::is_less(a.value, b.value);
   const bool is_more = detail::is_less(b.value, a.value);
-  return is_less == is_more ? a.place < b.place : largest ? is_more : is_less;
+  return is_less == is_more ? a.position < b.position : largest ? is_more : is_less;
 }
 
-Index index_at(std::int64_t place, const Box& box) {
+Index index_at(std::int64_t position, const Box& box) {
   Index at = box.lo();
   for (int dim = box.ndims() - 1; dim >= 0; --dim) {
-    at[dim] += place % box.extent(dim);
-    place /= box.extent(dim);
+    at[dim] += position % box.extent(dim);
+    position /= box.extent(dim);
   }
   return at;
 }
@@ -460,19 +460,19 @@ Index index_at(std::int64_t place, const Box& box) {
 }  // namespace
 
 template <rma::Element T>
-Result<Selected<T>> detail::Reductions<T>::select(const Part<T>& a, bool largest) {
+Result<Selected<T>> detail::Reductions<T>::select(const Subarray<T>& a, bool largest) {
   const std::array operands{reads(a)};
-  const Strides places = dense_strides(a.box().extents());
+  const Strides strides = dense_strides(a.box().extents());
   Candidate<T> best;
   const std::string_view verb = largest ? "select_max" : "select_min";
   const CallScope scope(verb, a.array());
   TESSERA_RETURN_IF_ERROR(reduce_chunks(verb, operands, [&](const Chunk& chunk) {
     const LocalView<const T> view = chunk.view<const T>(0);
-    const std::int64_t first = distance(a.box().lo(), chunk.box.lo(), places);
+    const std::int64_t first = distance(a.box().lo(), chunk.box.lo(), strides);
     Index at = Index::zeros(view.ndims());
     do {
       const Candidate<T> candidate{view[at],
-                                   first + distance(Index::zeros(at.ndims()), at, places)};
+                                   first + distance(Index::zeros(at.ndims()), at, strides)};
       best = is_better(candidate, best, largest) ? candidate : best;
     } while (advance(at, view.extents(), MemoryOrder::row_major));
     return Status();
@@ -481,12 +481,12 @@ Result<Selected<T>> detail::Reductions<T>::select(const Part<T>& a, bool largest
   for (const Candidate<T>& candidate : all) {
     best = is_better(candidate, best, largest) ? candidate : best;
   }
-  if (best.place < 0) {
+  if (best.position < 0) {
     return a.array().name_rank(
         Status::error(Code::invalid_argument,
                       fmt::format("{} of {}: there are no elements", verb, a.array().describe())));
   }
-  return Selected<T>{best.value, index_at(best.place, a.box())};
+  return Selected<T>{best.value, index_at(best.position, a.box())};
 }
 
 template struct detail::Reductions<std::int8_t>;

@@ -51,15 +51,16 @@ namespace detail {
 /// The implementations, compiled once for each element type.
 template <rma::Element T>
 struct Reductions {
-  static rma::Result<T> sum(const Part<T>& a, const ReduceOptions& options);
-  static rma::Result<T> dot(const Part<T>& a, const Part<T>& b, const ReduceOptions& options);
-  static rma::Result<T> dot_conjugated(const Part<T>& a, const Part<T>& b,
+  static rma::Result<T> sum(const Subarray<T>& a, const ReduceOptions& options);
+  static rma::Result<T> dot(const Subarray<T>& a, const Subarray<T>& b,
+                            const ReduceOptions& options);
+  static rma::Result<T> dot_conjugated(const Subarray<T>& a, const Subarray<T>& b,
                                        const ReduceOptions& options);
-  static rma::Result<double> norm2(const Part<T>& a, const ReduceOptions& options);
-  static rma::Result<double> norm_max(const Part<T>& a);
-  static rma::Result<double> norm1(const Part<T>& a, const ReduceOptions& options);
-  static rma::Result<double> norm_infinity(const Part<T>& a, const ReduceOptions& options);
-  static rma::Result<Selected<T>> select(const Part<T>& a, bool largest);
+  static rma::Result<double> norm2(const Subarray<T>& a, const ReduceOptions& options);
+  static rma::Result<double> norm_max(const Subarray<T>& a);
+  static rma::Result<double> norm1(const Subarray<T>& a, const ReduceOptions& options);
+  static rma::Result<double> norm_infinity(const Subarray<T>& a, const ReduceOptions& options);
+  static rma::Result<Selected<T>> select(const Subarray<T>& a, bool largest);
 };
 extern template struct Reductions<std::int8_t>;
 extern template struct Reductions<std::int16_t>;

@@ -104,7 +104,7 @@ class Reshape {
   Status fill_run(const Chunk& chunk, const Index& first, std::int64_t count) {
     const Strides order = dense_strides(to_.box.extents());
     const Index origin = Index::zeros(first.ndims());
-    const std::int64_t place =
+    const std::int64_t offset =
         distance(to_.box.lo(), chunk.box.lo(), order) + distance(origin, first, order);
     const Chunk::Memory& memory = chunk.operands[0];
     const std::int64_t stride = memory.strides[first.ndims() - 1];
@@ -116,7 +116,7 @@ class Reshape {
       gets.collect(
           from_.array->get_box_async(box, {at + done * bytes_, dense_strides(box.extents())}));
     };
-    RangeBoxes(from_.box, get).run(place, count);
+    RangeBoxes(from_.box, get).run(offset, count);
     TESSERA_RETURN_IF_ERROR(gets.wait());
     for (std::int64_t i = 0; i < count && stride != 1; ++i) {
       std::memcpy(target + i * stride * bytes_, buffer_.data() + i * bytes_,
@@ -163,10 +163,10 @@ Status detail::copy_row_major(const ArrayBase& from, const Box& from_box, const 
   const std::string_view verb = "copy_in_order";
   const std::array source{ChunkOperand{&from, from_box}};
   const std::array result{ChunkOperand{&to, to_box, true}};
-  Status mine = check_both(verb, source[0], result[0]);
-  mine = mine.ok() ? from.fence().context(verb) : std::move(mine);
+  Status own_status = check_both(verb, source[0], result[0]);
+  own_status = own_status.ok() ? from.fence().context(verb) : std::move(own_status);
   const CallScope scope(verb, to);
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, result, std::move(mine), source));
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(verb, result, std::move(own_status), source));
   Reshape reshape(source[0], result[0]);
   return to.sync(for_each_chunk(result, [&](const Chunk& chunk) { return reshape.fill(chunk); }))
       .context(std::string(verb));

@@ -8,11 +8,11 @@
 #include <cstring>
 #include <vector>
 
+#include "arrays/array_base.hpp"
 #include "arrays/block_partition_1d.hpp"
 #include "arrays/detail/arithmetic.hpp"
-#include "arrays/shared_memory.hpp"
 #include "arrays/transform.hpp"
-#include "arrays/within_memory.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays {
 
@@ -86,7 +86,7 @@ struct Share {
   // Calls body(lo, count) for each piece; returns no_memory if an allocation fails.
   template <class Body>
   Status for_each_piece(Body&& body) const {
-    return detail::catch_bad_alloc([&]() -> Status {
+    return rma::detail::catch_bad_alloc([&]() -> Status {
       for (std::int64_t at = lo; at < hi; at += piece) {
         TESSERA_RETURN_IF_ERROR(body(at, std::min(piece, hi - at)));
       }
@@ -96,9 +96,11 @@ struct Share {
 };
 
 Result<Share> share_of(const rma::Team& team, std::int64_t length, std::size_t element_bytes) {
-  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut, BlockPartition1D::even(length, team.size()));
+  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
+                           BlockPartition1D::even(length, team.size()));
   const std::int64_t self = team.rank().value;
-  return Share{cut.lo(self), cut.hi(self), chunk_bytes / static_cast<std::int64_t>(element_bytes)};
+  return Share{partition.lo(self), partition.hi(self),
+               chunk_bytes / static_cast<std::int64_t>(element_bytes)};
 }
 
 Status check_vectors(std::string_view verb, std::span<const ChunkOperand> operands,
@@ -112,7 +114,7 @@ Status check_vectors(std::string_view verb, std::span<const ChunkOperand> operan
 
 // Begins a scan: checks the operands, and makes earlier writes visible.
 Status begin(std::string_view verb, std::span<const ChunkOperand> operands,
-             const ChunkOperand& mask, const detail::Request& given = {}) {
+             const ChunkOperand& mask, const detail::CallSignature& given = {}) {
   return begin_on_chunks(verb, operands, check_vectors(verb, operands, mask), {}, given);
 }
 
@@ -127,7 +129,7 @@ struct ScanCarry {
 template <class T, class Step, class Write>
 class SegmentedScan {
  public:
-  SegmentedScan(const Part<T>& from, const ChunkOperand& mask, const Part<T>& to, Step step,
+  SegmentedScan(const Subarray<T>& from, const ChunkOperand& mask, const Subarray<T>& to, Step step,
                 Write write)
       : from_(reads(from)), mask_(mask), to_(writes(to)), step_(step), write_(write) {}
 
@@ -246,7 +248,7 @@ Status check_packing(std::string_view verb, const ChunkOperand& loose, const Chu
   const ChunkOperand& result = packed.is_written ? packed : loose;
   const ChunkOperand& source = packed.is_written ? loose : packed;
   for (const ChunkOperand* const read : {&source, &mask}) {
-    if (detail::share_memory(*result.array, result.box, *read->array, read->box)) {
+    if (share_memory(*result.array, result.box, *read->array, read->box)) {
       return Status::error(Code::invalid_argument,
                            fmt::format("{}: the result is in the memory of {}", verb,
                                        read->array->describe()))
@@ -287,7 +289,7 @@ Result<Packing> begin_packing(std::string_view verb, const ChunkOperand& loose,
 }  // namespace
 
 template <rma::Element T>
-Status detail::Scans<T>::enumerate(const Part<T>& result, T start, T step) {
+Status detail::Scans<T>::enumerate(const Subarray<T>& result, T start, T step) {
   const std::int64_t first = result.box().ndims() == 1 ? result.box().lo(0) : 0;
   const auto set = [=](const Index& at, T& element) {
     if constexpr (rma::ComplexElement<T>) {
@@ -298,11 +300,12 @@ Status detail::Scans<T>::enumerate(const Part<T>& result, T start, T step) {
     }
   };
   return visit_elements("enumerate", result, set, check_vector(writes(result)).context("enumerate"),
-                        Request().add(start).add(step));
+                        CallSignature().add(start).add(step));
 }
 
 template <rma::Element T>
-Status detail::Scans<T>::copy(const Part<T>& from, const ChunkOperand& mask, const Part<T>& to) {
+Status detail::Scans<T>::copy(const Subarray<T>& from, const ChunkOperand& mask,
+                              const Subarray<T>& to) {
   const std::array operands{writes(to), reads(from), mask};
   const CallScope scope("scan_copy", to.array());
   TESSERA_RETURN_IF_ERROR(begin("scan_copy", operands, mask));
@@ -315,11 +318,11 @@ Status detail::Scans<T>::copy(const Part<T>& from, const ChunkOperand& mask, con
 }
 
 template <rma::Element T>
-Status detail::Scans<T>::add(const Part<T>& from, const ChunkOperand& mask, const Part<T>& to,
-                             ScanKind kind) {
+Status detail::Scans<T>::add(const Subarray<T>& from, const ChunkOperand& mask,
+                             const Subarray<T>& to, ScanKind kind) {
   const std::array operands{writes(to), reads(from), mask};
   const CallScope scope("scan_add", to.array());
-  TESSERA_RETURN_IF_ERROR(begin("scan_add", operands, mask, Request().add(kind)));
+  TESSERA_RETURN_IF_ERROR(begin("scan_add", operands, mask, CallSignature().add(kind)));
   const auto write = [kind](T& result, const ScanCarry<T>& before, const ScanCarry<T>& now,
                             bool begins) {
     result = kind == ScanKind::inclusive ? now.value : begins ? T{} : before.value;
@@ -330,8 +333,8 @@ Status detail::Scans<T>::add(const Part<T>& from, const ChunkOperand& mask, cons
 }
 
 template <rma::Element T>
-Result<std::int64_t> detail::Scans<T>::pack(const Part<T>& from, const ChunkOperand& mask,
-                                            const Part<T>& to) {
+Result<std::int64_t> detail::Scans<T>::pack(const Subarray<T>& from, const ChunkOperand& mask,
+                                            const Subarray<T>& to) {
   const ChunkOperand loose = reads(from);
   const ChunkOperand packed = writes(to);
   const CallScope scope("pack", to.array());
@@ -351,17 +354,17 @@ Result<std::int64_t> detail::Scans<T>::pack(const Part<T>& from, const ChunkOper
             elements[static_cast<std::size_t>(kept++)] = elements[static_cast<std::size_t>(i)];
           }
         }
-        const Box place = vector_range(packed, selected.before, kept);
+        const Box range = vector_range(packed, selected.before, kept);
         selected.before += kept;
-        return to.array().put_box(place, {elements.data(), Strides{1}});
+        return to.array().put_box(range, {elements.data(), Strides{1}});
       });
   TESSERA_RETURN_IF_ERROR(to.array().sync(mine).context("pack"));
   return selected.all;
 }
 
 template <rma::Element T>
-Result<std::int64_t> detail::Scans<T>::unpack(const Part<T>& from, const ChunkOperand& mask,
-                                              const Part<T>& to) {
+Result<std::int64_t> detail::Scans<T>::unpack(const Subarray<T>& from, const ChunkOperand& mask,
+                                              const Subarray<T>& to) {
   const ChunkOperand packed = reads(from);
   const ChunkOperand loose = writes(to);
   const CallScope scope("unpack", to.array());
@@ -379,15 +382,15 @@ Result<std::int64_t> detail::Scans<T>::unpack(const Part<T>& from, const ChunkOp
                                                  {moved.data(), Strides{1}}));
     selected.before += taken;
     elements.resize(static_cast<std::size_t>(count));
-    const Box place = vector_range(loose, lo, count);
-    TESSERA_RETURN_IF_ERROR(to.array().get_box(place, {elements.data(), Strides{1}}));
+    const Box range = vector_range(loose, lo, count);
+    TESSERA_RETURN_IF_ERROR(to.array().get_box(range, {elements.data(), Strides{1}}));
     std::size_t next = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       if (flags[i]) {
         elements[static_cast<std::size_t>(i)] = moved[next++];
       }
     }
-    return to.array().put_box(place, {elements.data(), Strides{1}});
+    return to.array().put_box(range, {elements.data(), Strides{1}});
   });
   TESSERA_RETURN_IF_ERROR(to.array().sync(mine).context("unpack"));
   return selected.all;

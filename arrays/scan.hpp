@@ -36,14 +36,14 @@ namespace detail {
 /// The implementations, compiled once for each element type.
 template <rma::Element T>
 struct Scans {
-  static rma::Status enumerate(const Part<T>& result, T start, T step);
-  static rma::Status copy(const Part<T>& from, const ChunkOperand& mask, const Part<T>& to);
-  static rma::Status add(const Part<T>& from, const ChunkOperand& mask, const Part<T>& to,
+  static rma::Status enumerate(const Subarray<T>& result, T start, T step);
+  static rma::Status copy(const Subarray<T>& from, const ChunkOperand& mask, const Subarray<T>& to);
+  static rma::Status add(const Subarray<T>& from, const ChunkOperand& mask, const Subarray<T>& to,
                          ScanKind kind);
-  static rma::Result<std::int64_t> pack(const Part<T>& from, const ChunkOperand& mask,
-                                        const Part<T>& to);
-  static rma::Result<std::int64_t> unpack(const Part<T>& from, const ChunkOperand& mask,
-                                          const Part<T>& to);
+  static rma::Result<std::int64_t> pack(const Subarray<T>& from, const ChunkOperand& mask,
+                                        const Subarray<T>& to);
+  static rma::Result<std::int64_t> unpack(const Subarray<T>& from, const ChunkOperand& mask,
+                                          const Subarray<T>& to);
 };
 extern template struct Scans<std::int8_t>;
 extern template struct Scans<std::int16_t>;

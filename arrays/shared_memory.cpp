@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "arrays/shared_memory.hpp"
+//
+// Whether arrays share memory, as overlays do.
 
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <vector>
 
-namespace tessera::arrays::detail {
+#include "arrays/array_base.hpp"
+
+namespace tessera::arrays {
 namespace {
 
 // A contiguous range of bytes of a member's slice.
@@ -77,4 +80,4 @@ bool share_memory(const ArrayBase& one, const Box& one_box, const ArrayBase& oth
              : do_meet(sorted_runs(one, one_box), sorted_runs(other, other_box));
 }
 
-}  // namespace tessera::arrays::detail
+}  // namespace tessera::arrays

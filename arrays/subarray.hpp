@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Part<T>: a box of an array, as an operand of operations on whole arrays. An array alone means all
-// of its elements:
+// Subarray<T>: a box of an array, as an operand of operations on whole arrays. An array alone means
+// all of its elements:
 //
 //     fill(part(a, Box({0, 0}, {10, 10})), 1.0);
 //     add(2.0, a, 1.0, part(b, some_box), c);
 //
-// A Part is a value that refers to its array, which must outlive it. It checks nothing itself; the
-// operation that takes it checks the box.
+// A Subarray is a value that refers to its array, which must outlive it. It checks nothing itself;
+// the operation that takes it checks the box.
 #pragma once
 
 #include <type_traits>
@@ -19,13 +19,13 @@ namespace tessera::arrays {
 
 /// A box of an array as an operand; see above.
 template <class T>
-class Part {
+class Subarray {
  public:
   using value_type = T;
   /// The whole array.
-  explicit Part(const Array<T>& array) noexcept : Part(array, array.box()) {}
+  explicit Subarray(const Array<T>& array) noexcept : Subarray(array, array.box()) {}
   /// A box of the array.
-  Part(const Array<T>& array, const Box& box) noexcept : array_(&array), box_(box) {}
+  Subarray(const Array<T>& array, const Box& box) noexcept : array_(&array), box_(box) {}
 
   [[nodiscard]] const Array<T>& array() const noexcept { return *array_; }
   [[nodiscard]] const Box& box() const noexcept { return box_; }
@@ -36,15 +36,18 @@ class Part {
 };
 
 template <class T>
-Part<T> part(const Array<T>& array) noexcept {
-  return Part<T>(array);
+using Part = Subarray<T>;  ///< the old name
+
+template <class T>
+Subarray<T> part(const Array<T>& array) noexcept {
+  return Subarray<T>(array);
 }
 template <class T>
-Part<T> part(const Array<T>& array, const Box& box) noexcept {
-  return Part<T>(array, box);
+Subarray<T> part(const Array<T>& array, const Box& box) noexcept {
+  return Subarray<T>(array, box);
 }
 template <class T>
-Part<T> part(const Part<T>& already) noexcept {
+Subarray<T> part(const Subarray<T>& already) noexcept {
   return already;
 }
 

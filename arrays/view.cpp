@@ -44,12 +44,12 @@ std::string explain(const Box& box, const Box& covered) {
   return "the array was freed";
 }
 
-template <class Place>
-std::string sentence(const Place& place, const Box& covered, const ArrayState* life) {
+template <class Used>
+std::string sentence(const Used& used, const Box& covered, const ArrayState* life) {
   const std::string of = life == nullptr ? "local memory" : fmt::format("array '{}'", life->name);
   const std::string why = life != nullptr && life->is_freed ? std::string("the array was freed")
-                                                            : explain(place, covered);
-  return fmt::format("tessera: {} of a view of {}, which covers {}: {}\n", to_string(place), of,
+                                                            : explain(used, covered);
+  return fmt::format("tessera: {} of a view of {}, which covers {}: {}\n", to_string(used), of,
                      to_string(covered), why);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // LocalView: a multi-dimensional view of memory of this process. GlobalView: the same, indexed by
-// the global indices of the array that the memory belongs to.
+// the global indices of the array that the memory belongs to. LocalMemory: the local side of a
+// transfer, a view or contiguous elements.
 //
 // A view is a pointer, extents and strides. It owns nothing and is cheap to copy. Strides may have
 // any value, including negative ones and zero. The names are those of std::mdspan.
@@ -19,8 +20,11 @@
 
 #include <atomic>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -57,23 +61,23 @@ constexpr bool checks_views = TESSERA_CHECK_VIEWS != 0;
                             const ArrayState* life) noexcept;
 [[noreturn]] void fail_view(const Box& box, const Box& covered, const ArrayState* life) noexcept;
 
-/// Checks that `place`, an index or a box, is inside `covered`.
-template <class Place>
-[[gnu::always_inline]] constexpr void check_view(const Place& place, const Box& covered,
+/// Checks that `used`, an index or a box, is inside `covered`.
+template <class Used>
+[[gnu::always_inline]] constexpr void check_view(const Used& used, const Box& covered,
                                                  const ArrayState* life) noexcept {
-  if (place.ndims() != covered.ndims() || !covered.contains(place) ||
+  if (used.ndims() != covered.ndims() || !covered.contains(used) ||
       (life != nullptr && life->is_freed.load(std::memory_order_relaxed))) [[unlikely]] {
-    fail_view(place, covered, life);
+    fail_view(used, covered, life);
   }
 }
 
 template <std::integral... Indices>
-[[gnu::always_inline]] constexpr std::int64_t place_of(const Strides& strides,
-                                                       Indices... indices) noexcept {
-  std::int64_t place = 0;
+[[gnu::always_inline]] constexpr std::int64_t offset_of(const Strides& strides,
+                                                        Indices... indices) noexcept {
+  std::int64_t offset = 0;
   int dim = 0;
-  ((place += static_cast<std::int64_t>(indices) * strides[dim++]), ...);
-  return place;
+  ((offset += static_cast<std::int64_t>(indices) * strides[dim++]), ...);
+  return offset;
 }
 
 }  // namespace detail
@@ -149,17 +153,17 @@ class LocalView {
     if constexpr (detail::checks_views) {
       detail::check_view(Index{static_cast<std::int64_t>(indices)...}, covered(), life_);
     }
-    return data_[detail::place_of(strides_, indices...)];
+    return data_[detail::offset_of(strides_, indices...)];
   }
   [[gnu::always_inline]] constexpr T& operator[](const Index& index) const noexcept {
     if constexpr (detail::checks_views) {
       detail::check_view(index, covered(), life_);
     }
-    std::int64_t place = 0;
+    std::int64_t offset = 0;
     for (int dim = 0; dim < strides_.ndims(); ++dim) {
-      place += index[dim] * strides_[dim];
+      offset += index[dim] * strides_[dim];
     }
-    return data_[place];
+    return data_[offset];
   }
 
   /// The part inside `box`; the lower corner of the box becomes index zero. Requires: it lies
@@ -168,11 +172,11 @@ class LocalView {
     if constexpr (detail::checks_views) {
       detail::check_view(box, covered(), life_);
     }
-    std::int64_t place = 0;
+    std::int64_t offset = 0;
     for (int dim = 0; dim < ndims(); ++dim) {
-      place += box.lo(dim) * strides_[dim];
+      offset += box.lo(dim) * strides_[dim];
     }
-    return LocalView(data_ + place, box.extents(), strides_, life_);
+    return LocalView(data_ + offset, box.extents(), strides_, life_);
   }
 
   /// For this layer: the state of the array that the memory belongs to; null for other memory.
@@ -218,7 +222,7 @@ class GlobalView {
     if constexpr (detail::checks_views) {
       detail::check_view(Index{static_cast<std::int64_t>(indices)...}, box(), view_.life());
     }
-    return view_.data_handle()[detail::place_of(view_.strides(), indices...) - origin_offset_];
+    return view_.data_handle()[detail::offset_of(view_.strides(), indices...) - origin_offset_];
   }
   [[gnu::always_inline]] constexpr T& operator[](const Index& index) const noexcept {
     if constexpr (detail::checks_views) {
@@ -231,6 +235,60 @@ class GlobalView {
   LocalView<T> view_;
   Index origin_;
   std::int64_t origin_offset_ = 0;  // distance from global index zero to the first element
+};
+
+/// Local memory of a transfer, for code that isn't templated on the element type: the address of
+/// the element at the lower corner, and strides in elements.
+struct LocalBuffer {
+  void* data = nullptr;
+  Strides strides;
+};
+
+/// Local memory of a transfer, without the element type: contiguous elements in row-major order.
+struct ContiguousMemory {
+  void* data = nullptr;
+  std::int64_t room = 0;  ///< for how many elements
+};
+
+/// Local memory of a transfer, without the element type: contiguous or not. It refers to the lists
+/// that it is made from.
+struct UntypedMemory {
+  void* data = nullptr;
+  std::int64_t room = std::numeric_limits<std::int64_t>::max();  ///< for how many elements
+  const Extents* extents = nullptr;                              ///< null: those of the selection
+  const Strides* strides = nullptr;  ///< null: contiguous elements in row-major order
+
+  constexpr UntypedMemory() noexcept = default;
+  // NOLINTBEGIN(google-explicit-constructor): any local memory converts to it
+  constexpr UntypedMemory(const ContiguousMemory& memory) noexcept
+      : data(memory.data), room(memory.room) {}
+  constexpr UntypedMemory(const LocalBuffer& buffer) noexcept
+      : data(buffer.data), strides(&buffer.strides) {}
+  // NOLINTEND(google-explicit-constructor)
+  constexpr UntypedMemory(void* first, const Extents& lengths, const Strides& steps) noexcept
+      : data(first), extents(&lengths), strides(&steps) {}
+};
+
+/// The local side of a put, get or accumulate, as an argument: a view, or contiguous elements in
+/// row-major order (a std::span, a std::vector, a C array). T is const if it is only read.
+template <class T>
+class LocalMemory : public UntypedMemory {
+ public:
+  constexpr LocalMemory() noexcept : UntypedMemory(ContiguousMemory()) {}
+  constexpr LocalMemory(T* elements, std::size_t count) noexcept
+      : UntypedMemory(ContiguousMemory{const_cast<std::remove_const_t<T>*>(elements),
+                                       static_cast<std::int64_t>(count)}) {}
+  // NOLINTBEGIN(google-explicit-constructor): any local memory converts to it
+  template <class Elements>
+  requires std::convertible_to<Elements&&, std::span<T>>
+  constexpr LocalMemory(Elements&& elements) noexcept
+      : LocalMemory(std::span<T>(elements).data(), std::span<T>(elements).size()) {}
+  template <class U>
+  requires std::same_as<U, T> || std::same_as<const U, T>
+  constexpr LocalMemory(
+      const LocalView<U>& view) noexcept  // NOLINTEND(google-explicit-constructor)
+      : UntypedMemory(const_cast<std::remove_const_t<T>*>(view.data_handle()), view.extents(),
+                      view.strides()) {}
 };
 
 }  // namespace tessera::arrays

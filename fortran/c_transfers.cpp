@@ -20,7 +20,7 @@ namespace {
 using arrays::ArrayBase;
 using arrays::Box;
 using arrays::Extents;
-using Field = arrays::ArrayBase::Field;
+using arrays::Field;
 using arrays::LocalBuffer;
 using arrays::Section;
 using arrays::Transfer;
@@ -64,32 +64,6 @@ Result<Transfer> accumulate_to(const ArrayBase& array, const void* alpha) {
   return Transfer::accumulate(scale_of(*array.element().type, alpha));
 }
 
-Handle start(const ArrayBase& array, const Box& box, const LocalBuffer& local,
-             const Transfer& transfer) {
-  switch (transfer.kind) {
-    case Transfer::Kind::put:
-      return array.put_box_async(box, local);
-    case Transfer::Kind::get:
-      return array.get_box_async(box, local);
-    case Transfer::Kind::accumulate:
-      break;
-  }
-  return array.accumulate_box_async(box, local, *transfer.scale);
-}
-
-Status run(const ArrayBase& array, const Box& box, const LocalBuffer& local,
-           const Transfer& transfer) {
-  switch (transfer.kind) {
-    case Transfer::Kind::put:
-      return array.put_box(box, local);
-    case Transfer::Kind::get:
-      return array.get_box(box, local);
-    case Transfer::Kind::accumulate:
-      break;
-  }
-  return array.accumulate_box(box, local, *transfer.scale);
-}
-
 Status check_transfers(const tessera_handle* handle) {
   // A handle of another kind may have a use number in its upper bits, and is not an address then.
   const bool is_address = TaggedShellAddress::use_of(handle) < shell_bytes;
@@ -118,7 +92,7 @@ Status transfer(const ArrayBase& array, const TransferArguments& asked,
                 const Result<Transfer>& kind) {
   TESSERA_RETURN_IF_ERROR(kind.status());
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
-  return run(array, box, buffer(asked, box.extents()), *kind);
+  return array.transfer(box, buffer(asked, box.extents()), *kind);
 }
 
 Status transfer_async(const ArrayBase& array, const TransferArguments& asked,
@@ -127,7 +101,7 @@ Status transfer_async(const ArrayBase& array, const TransferArguments& asked,
   TESSERA_RETURN_IF_ERROR(check_transfers_handle(handle));
   TESSERA_RETURN_IF_ERROR(kind.status());
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
-  return give(array, start(array, box, buffer(asked, box.extents()), *kind), handle);
+  return give(array, array.transfer_async(box, buffer(asked, box.extents()), *kind), handle);
 }
 
 Status transfer_section(const ArrayBase& array, const TransferArguments& asked,
@@ -150,7 +124,9 @@ Status transfer_periodic(const ArrayBase& array, const TransferArguments& asked,
   TESSERA_ASSIGN_OR_RETURN(const auto dims,
                            dims_of(periodic, array.ndims(), "the set of periodic dimensions"));
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
-  return give(array, array.transfer_async(box, dims, buffer(asked, box.extents()), *kind), handle);
+  return give(
+      array, array.transfer_async(arrays::periodic(box, dims), buffer(asked, box.extents()), *kind),
+      handle);
 }
 
 Status transfer_field(const ArrayBase& array, const TransferArguments& asked,
@@ -163,7 +139,9 @@ Status transfer_field(const ArrayBase& array, const TransferArguments& asked,
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
   const Field field{static_cast<std::size_t>(offset_and_bytes[0]),
                     static_cast<std::size_t>(offset_and_bytes[1])};
-  return give(array, array.transfer_async(box, field, buffer(asked, box.extents()), kind), handle);
+  return give(
+      array, array.transfer_async(arrays::FieldBox{box, field}, buffer(asked, box.extents()), kind),
+      handle);
 }
 
 Status transfer_element(const ArrayBase& array, const std::int64_t* index, const void* value,
@@ -172,8 +150,7 @@ Status transfer_element(const ArrayBase& array, const std::int64_t* index, const
   if (!at.ok()) {
     return Status(at.status()).context(array.describe());
   }
-  const Box box = Box::at(*at);
-  return run(array, box, {const_cast<void*>(value), dense_strides(box.extents())}, kind);
+  return array.transfer(Box::at(*at), arrays::ContiguousMemory{const_cast<void*>(value), 1}, kind);
 }
 
 Status transfer_list(const ArrayBase& array, std::int64_t count, const std::int64_t* places,

@@ -15,7 +15,7 @@
 #include "linalg/detail/blas_library.hpp"
 #include "linalg/detail/by_type.hpp"
 #include "linalg/detail/lapack_pointer.hpp"
-#include "linalg/detail/positive_diagonal.hpp"
+#include "linalg/detail/value_checks.hpp"
 #include "rma/base/floating_point_guard.hpp"
 
 namespace tessera::linalg {

@@ -6,10 +6,10 @@
 #include <array>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
 #include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/variants/contract_stationary_c.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -40,8 +40,8 @@ Result<Contraction> check_all(const LetteredArray& c, const LetteredArray& a,
 
 template <Scalar T>
 Status compute(const variants::ContractTask<T>& task) {
-  return arrays::detail::catch_bad_alloc([&] { return variants::contract_stationary_c(task); },
-                                         "no memory for lists of dimensions");
+  return rma::detail::catch_bad_alloc([&] { return variants::contract_stationary_c(task); },
+                                      "no memory for lists of dimensions");
 }
 
 }  // namespace
@@ -56,14 +56,14 @@ Status contract(std::string_view a_letters, Array<T>& a, std::string_view b_lett
   const arrays::detail::CallScope scope("contract", c);
   const Result<Contraction> dims =
       check_all({"C", c_letters, &c}, {"A", a_letters, &a}, {"B", b_letters, &b});
-  detail::Request request("contract");
+  detail::CallSignature signature("contract");
   if (dims.ok()) {
-    request.add(c_letters).add(a_letters).add(b_letters).add(options.alpha).add(options.beta);
-    request.add(c.region().id()).add(a.region().id()).add(b.region().id());
+    signature.add(c_letters).add(a_letters).add(b_letters).add(options.alpha).add(options.beta);
+    signature.add(c.region().id()).add(a.region().id()).add(b.region().id());
   }
   const std::array<ArrayBase*, 2> sources{&a, &b};
   TESSERA_RETURN_IF_ERROR(
-      detail::agree_and_begin(c, sources, dims.status(), request).context(attempt));
+      detail::agree_and_begin(c, sources, dims.status(), signature).context(attempt));
   limit_blas_threads(c.job());
   const std::int64_t buffer_bytes =
       options.buffer_bytes > 0 ? options.buffer_bytes : c.job().settings().linalg_buffer_mib << 20U;

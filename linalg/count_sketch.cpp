@@ -5,10 +5,10 @@
 
 #include <complex>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/sparse_builder.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -45,11 +45,11 @@ Status add_sketched(SparseMatrix<T>& matrix, const Asked& asked, SparseBuilder<T
     const auto values = own.values_of(i);
     for (std::size_t k = 0; k < columns.size(); ++k) {
       const bool by_row = asked.side == SketchSide::rows;
-      const SketchBucket place =
+      const SketchBucket target =
           sketch_bucket(asked.seed, by_row ? row : columns[k], asked.buckets);
-      const T value = place.is_negative ? detail::negate(values[k]) : values[k];
-      TESSERA_RETURN_IF_ERROR(by_row ? builder.add(place.bucket, columns[k], value)
-                                     : builder.add(row, place.bucket, value));
+      const T value = target.is_negative ? detail::negate(values[k]) : values[k];
+      TESSERA_RETURN_IF_ERROR(by_row ? builder.add(target.bucket, columns[k], value)
+                                     : builder.add(row, target.bucket, value));
     }
   }
   return own.end();
@@ -87,7 +87,7 @@ Result<SparseMatrix<T>> count_sketch(SparseMatrix<T>& matrix, std::int64_t bucke
                            SparseBuilder<T>::create(matrix.job(), by_row ? buckets : matrix.rows(),
                                                     by_row ? matrix.columns() : buckets, result));
   TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree(
-      arrays::detail::catch_bad_alloc([&] { return add_sketched(matrix, asked, builder); }))));
+      rma::detail::catch_bad_alloc([&] { return add_sketched(matrix, asked, builder); }))));
   return builder.assemble();
 }
 

@@ -9,10 +9,10 @@
 #include <numeric>
 
 #include "arrays/block_partition_1d.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/row_blocks.hpp"
 #include "linalg/detail/row_fetch.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -30,7 +30,7 @@ void release(std::vector<T>& vector) {
   std::vector<T>().swap(vector);
 }
 
-// Appends rows [0, places) and those of their entries with columns inside the box.
+// Appends rows [0, locations.size()) and those of their entries with columns inside the box.
 template <SparseElement T>
 void append_inside(const LocalCsr<T>& fetched, const arrays::Box& box, LocalCsr<T>& to) {
   for (std::size_t row = 0; row + 1 < fetched.row_starts.size(); ++row) {
@@ -59,8 +59,8 @@ Result<LocalCsr<T>> get_inside(SparseMatrix<T>& matrix, const arrays::Box& box) 
     const std::int64_t hi = std::min(lo + detail::batch_entries / 8, box.hi(0));
     std::vector<std::int64_t> rows(static_cast<std::size_t>(hi - lo));
     std::iota(rows.begin(), rows.end(), lo);
-    TESSERA_ASSIGN_OR_RETURN(const auto places, detail::locate_rows(*matrix.pattern(), rows));
-    for (std::span<const detail::RowLocation> left(places); !left.empty();) {
+    TESSERA_ASSIGN_OR_RETURN(const auto locations, detail::locate_rows(*matrix.pattern(), rows));
+    for (std::span<const detail::RowLocation> left(locations); !left.empty();) {
       const std::size_t count = detail::rows_in_batch(left);
       TESSERA_ASSIGN_OR_RETURN(const auto fetched, detail::fetch_rows(matrix, left.first(count)));
       append_inside(fetched, box, all);
@@ -179,7 +179,7 @@ Result<LocalRows<T>> SparseMatrix<T>::local() {
 template <SparseElement T>
 Result<LocalCsr<T>> SparseMatrix<T>::get(const arrays::Box& box) {
   TESSERA_RETURN_IF_ERROR(check_open());
-  auto found = arrays::detail::catch_bad_alloc([&] { return get_inside(*this, box); });
+  auto found = rma::detail::catch_bad_alloc([&] { return get_inside(*this, box); });
   if (!found.ok()) {
     return std::move(found).status().context(
         fmt::format("get of {} of {}", arrays::to_string(box), describe()));
@@ -188,9 +188,9 @@ Result<LocalCsr<T>> SparseMatrix<T>::get(const arrays::Box& box) {
 }
 
 template <SparseElement T>
-Status SparseMatrix<T>::sync(const Status& mine) {
+Status SparseMatrix<T>::sync(const Status& own_status) {
   TESSERA_RETURN_IF_ERROR(check_open());
-  return detail::meet(values_, mine);
+  return detail::meet(values_, own_status);
 }
 
 template <SparseElement T>

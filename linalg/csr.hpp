@@ -106,7 +106,7 @@ class SparseMatrix {
   [[nodiscard]] const arrays::Distribution& row_distribution() const noexcept {
     return pattern_->row_distribution();
   }
-  /// An even cut of the columns into as many blocks as there are ranks.
+  /// An even partition of the columns into as many blocks as there are ranks.
   [[nodiscard]] arrays::Distribution column_distribution() const;
   /// Local. The blocks of column_distribution() in which this rank's rows have entries, given by
   /// their ranks in ascending order. Errors: closed.
@@ -123,9 +123,9 @@ class SparseMatrix {
 
   /// Collective. Afterwards all members see what any member did to values before.
   rma::Status sync() { return sync(rma::Status()); }
-  /// Collective. Ends a collective operation in which this rank found `mine`: an error of any
+  /// Collective. Ends a collective operation in which this rank found `own_status`: an error of any
   /// member is the result on all.
-  rma::Status sync(const rma::Status& mine);
+  rma::Status sync(const rma::Status& own_status);
 
   /// "sparse matrix 'A' (float64, 100 x 100, 298 entries)".
   [[nodiscard]] std::string describe() const;

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/gathered.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/scalapack.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -117,14 +117,14 @@ Result<RealValues<T>> solve_gathered(const Problem& problem) {
   const rma::TeamRank solver{0};
   RealValues<T> values;
   std::int64_t minor = 0;
-  Status mine = arrays::detail::catch_bad_alloc([&]() -> Status {
+  Status own_status = rma::detail::catch_bad_alloc([&]() -> Status {
     values.resize(static_cast<std::size_t>(problem.a.rows()));
     if (team.rank() == solver) {
       TESSERA_ASSIGN_OR_RETURN(minor, solve_on_root<T>(problem, values));
     }
     return {};
   });
-  TESSERA_RETURN_IF_ERROR(problem.target().sync(std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(problem.target().sync(std::move(own_status)));
   TESSERA_RETURN_IF_ERROR(team.broadcast_value(minor, solver));
   if (minor != 0) {
     return detail::check_minor(minor, {"B", *problem.b});
@@ -154,12 +154,12 @@ Result<RealValues<T>> solve(const Problem& problem) {
   // Without the target there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
   const arrays::detail::CallScope scope(problem.attempt, problem.target());
-  detail::Request request(problem.attempt);
-  request.add(problem.options.most_bytes);
+  detail::CallSignature signature(problem.attempt);
+  signature.add(problem.options.most_bytes);
   const std::vector<Named> operands = operands_of(problem);
   const auto uses_scalapack =
       detail::begin_dense(problem.target(), operands, problem.options.how, check_problem(operands),
-                          request, detail::spectral_work_per_element);
+                          signature, detail::spectral_work_per_element);
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(problem.attempt));
   auto values = solve_agreed<T>(problem, *uses_scalapack);
   TESSERA_RETURN_IF_ERROR(Status(values.status()).context(problem.attempt));

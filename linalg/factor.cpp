@@ -93,13 +93,13 @@ Status cholesky(const MatrixPatch<T>& a, const CholeskyOptions& options) {
   // Without A there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
   const arrays::detail::CallScope scope(attempt, a.array());
-  Status mine = detail::check_operands({detail::written("A", map)});
-  if (mine.ok()) {
-    mine = detail::check_square(map).context("A");
+  Status own_status = detail::check_operands({detail::written("A", map)});
+  if (own_status.ok()) {
+    own_status = detail::check_square(map).context("A");
   }
   const auto uses_scalapack =
-      detail::begin_dense(a.array(), {{"A", map}}, options.how, std::move(mine),
-                          detail::Request(attempt).add(options.triangle));
+      detail::begin_dense(a.array(), {{"A", map}}, options.how, std::move(own_status),
+                          detail::CallSignature(attempt).add(options.triangle));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   return factor_cholesky<T>(map, options, *uses_scalapack).context(attempt);
 }
@@ -112,7 +112,7 @@ Result<Pivots> lu(const MatrixPatch<T>& a, const MethodOptions& options) {
   const arrays::detail::CallScope scope(attempt, a.array());
   const auto uses_scalapack = detail::begin_dense(
       a.array(), {{"A", map}}, options, detail::check_operands({detail::written("A", map)}),
-      detail::Request(attempt));
+      detail::CallSignature(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   auto pivots = factor_lu<T>(map, options, *uses_scalapack);
   TESSERA_RETURN_IF_ERROR(Status(pivots.status()).context(attempt));
@@ -127,7 +127,7 @@ Result<std::vector<T>> qr(const MatrixPatch<T>& a, const MethodOptions& options)
   const arrays::detail::CallScope scope(attempt, a.array());
   const auto uses_scalapack = detail::begin_dense(
       a.array(), {{"A", map}}, options, detail::check_operands({detail::written("A", map)}),
-      detail::Request(attempt));
+      detail::CallSignature(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   auto tau = factor_qr<T>(map, options, *uses_scalapack);
   TESSERA_RETURN_IF_ERROR(Status(tau.status()).context(attempt));

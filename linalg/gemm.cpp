@@ -10,11 +10,11 @@
 #include <string_view>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/blas_threads.hpp"
 #include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/gemm_stationary_c.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -55,20 +55,20 @@ MatrixMap with_op(const MatrixMap& map, MatrixOp op) {
 }
 
 template <Scalar T>
-detail::Request request_of(const MatrixMap& c, const MatrixMap& a, const MatrixMap& b,
-                           const GemmOptions<T>& options) {
-  detail::Request request("gemm");
-  add(request, c);
-  add(request, a);
-  add(request, b);
-  request.add(options.alpha).add(options.beta).add(options.op_a).add(options.op_b);
-  return request;
+detail::CallSignature signature_of(const MatrixMap& c, const MatrixMap& a, const MatrixMap& b,
+                                   const GemmOptions<T>& options) {
+  detail::CallSignature signature("gemm");
+  add(signature, c);
+  add(signature, a);
+  add(signature, b);
+  signature.add(options.alpha).add(options.beta).add(options.op_a).add(options.op_b);
+  return signature;
 }
 
 template <Scalar T>
 Status compute(const variants::GemmTask<T>& task) {
-  return arrays::detail::catch_bad_alloc([&] { return variants::gemm_stationary_c(task); },
-                                         "no memory for the lists of this rank's blocks");
+  return rma::detail::catch_bad_alloc([&] { return variants::gemm_stationary_c(task); },
+                                      "no memory for the lists of this rank's blocks");
 }
 
 }  // namespace
@@ -91,14 +91,15 @@ Status gemm(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<
   // Without C there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(c.array().check_open().context(attempt));
   const arrays::detail::CallScope scope(attempt, c.array());
-  Status mine = check_all(task.c, task.factors.a, task.factors.b);
-  detail::Request request("gemm");
-  if (mine.ok()) {
-    request = request_of(task.c, task.factors.a, task.factors.b, options);
+  Status own_status = check_all(task.c, task.factors.a, task.factors.b);
+  detail::CallSignature signature("gemm");
+  if (own_status.ok()) {
+    signature = signature_of(task.c, task.factors.a, task.factors.b, options);
   }
   const std::array<ArrayBase*, 2> sources{&a.array(), &b.array()};
   TESSERA_RETURN_IF_ERROR(
-      detail::agree_and_begin(c.array(), sources, std::move(mine), request).context(attempt));
+      detail::agree_and_begin(c.array(), sources, std::move(own_status), signature)
+          .context(attempt));
   limit_blas_threads(job);
   return c.array().sync(compute(task)).context(attempt);
 }

@@ -12,9 +12,8 @@
 #include <string_view>
 
 #include "linalg/detail/by_type.hpp"
-#include "linalg/detail/finite.hpp"
 #include "linalg/detail/lapack_pointer.hpp"
-#include "linalg/detail/positive_diagonal.hpp"
+#include "linalg/detail/value_checks.hpp"
 
 namespace tessera::linalg::lapack {
 

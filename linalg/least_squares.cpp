@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/factor_by_columns.hpp"
 #include "linalg/variants/scalapack.hpp"
 #include "linalg/variants/solve_by_columns.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
+using detail::CallSignature;
 using detail::MatrixMap;
-using detail::Request;
 using detail::WorkMatrix;
 using rma::Code;
 using rma::Status;
@@ -41,7 +41,7 @@ Status check_independent(WorkMatrix& factored, std::int64_t rows, std::int64_t c
     return {};
   }
   std::vector<double> of_column;
-  TESSERA_RETURN_IF_ERROR(factored.team().agree(arrays::detail::catch_bad_alloc([&] {
+  TESSERA_RETURN_IF_ERROR(factored.team().agree(rma::detail::catch_bad_alloc([&] {
     of_column.resize(static_cast<std::size_t>(2 * columns));
     return Status();
   })));
@@ -85,14 +85,15 @@ Status solve_by_columns(const MatrixMap& a, const MatrixMap& b, const MatrixMap&
   TESSERA_RETURN_IF_ERROR(check_independent<T>(copy.work, a.rows(), a.columns()));
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix c, detail::whole_columns(b, team, Use::copy));
   const LocalMatrix<T> columns = c.local<T>();
-  Status mine = variants::multiply_by_q<T>(copy.work.map(), tau, true, copy.blocks.width, columns);
-  if (mine.ok() && !columns.is_empty()) {
+  Status own_status =
+      variants::multiply_by_q<T>(copy.work.map(), tau, true, copy.blocks.width, columns);
+  if (own_status.ok() && !columns.is_empty()) {
     MatrixMap r = copy.work.map();
     r.box.set(0, 0, a.columns());
-    mine = variants::solve_triangular<T>({r, Triangle::upper}, copy.blocks.width,
-                                         columns.part(0, a.columns(), 0, columns.columns));
+    own_status = variants::solve_triangular<T>({r, Triangle::upper}, copy.blocks.width,
+                                               columns.part(0, a.columns(), 0, columns.columns));
   }
-  return c.store(x, std::move(mine));
+  return c.store(x, std::move(own_status));
 }
 
 template <Scalar T>
@@ -136,7 +137,7 @@ Status least_squares(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const Mat
   const arrays::detail::CallScope scope(attempt, x.array());
   const auto uses_scalapack =
       detail::begin_dense(x.array(), {{"A", of_a}, {"B", of_b}, {"X", of_x}}, options,
-                          check_operands(of_a, of_b, of_x), Request(attempt));
+                          check_operands(of_a, of_b, of_x), CallSignature(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   return (*uses_scalapack ? solve_by_library<T>(of_a, of_b, of_x, options)
                           : solve_by_columns<T>(of_a, of_b, of_x, options))

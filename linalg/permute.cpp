@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/array_base.hpp"
 #include "arrays/call_signature.hpp"
-#include "arrays/shared_memory.hpp"
 #include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/detail/box_panel.hpp"
 #include "linalg/detail/matrix_checks.hpp"
@@ -39,7 +39,7 @@ struct Task {
   std::int64_t most_elements;  ///< the maximum in a part that is fetched
 };
 
-std::size_t place(int dim) {
+std::size_t index_of(int dim) {
   return static_cast<std::size_t>(dim);
 }
 
@@ -54,20 +54,20 @@ bool orders(const Box& out, const Box& in, std::span<const int> dims) {
   if (std::ssize(dims) != out.ndims()) {
     return false;
   }
-  std::vector<bool> is_named(place(in.ndims()), false);
+  std::vector<bool> is_named(index_of(in.ndims()), false);
   for (int dim = 0; dim < out.ndims(); ++dim) {
-    const int from = dims[place(dim)];
+    const int from = dims[index_of(dim)];
     const bool is_alone = from == no_dim && out.extent(dim) == 1;
-    const bool is_new = from >= 0 && from < in.ndims() && !is_named[place(from)];
+    const bool is_new = from >= 0 && from < in.ndims() && !is_named[index_of(from)];
     if (!is_alone && !is_new) {
       return false;
     }
     if (is_new) {
-      is_named[place(from)] = true;
+      is_named[index_of(from)] = true;
     }
   }
   for (int dim = 0; dim < in.ndims(); ++dim) {
-    if (!is_named[place(dim)] && in.extent(dim) != 1) {
+    if (!is_named[index_of(dim)] && in.extent(dim) != 1) {
       return false;
     }
   }
@@ -82,7 +82,7 @@ Status check_dims(const PermuteOperand& out, const PermuteOperand& in, std::span
         .hint("give each dimension of the source once, in the order of the target");
   }
   for (int dim = 0; dim < out.box.ndims(); ++dim) {
-    const int from = dims[place(dim)];
+    const int from = dims[index_of(dim)];
     if (from != no_dim && out.box.extent(dim) != in.box.extent(from)) {
       return Status::error(
           Code::invalid_argument,
@@ -108,7 +108,7 @@ Status check_arguments(const PermuteOperand& out, const PermuteOperand& in,
         Code::invalid_argument,
         fmt::format("{} and {} have elements of different types", describe(out), describe(in)));
   }
-  if (arrays::detail::share_memory(out.array, out.box, in.array, in.box)) {
+  if (arrays::share_memory(out.array, out.box, in.array, in.box)) {
     const bool is_same = &out.array == &in.array && out.box == in.box;
     return Status::error(Code::invalid_argument,
                          is_same ? fmt::format("{} is both source and target", describe(out))
@@ -123,7 +123,7 @@ Status check_arguments(const PermuteOperand& out, const PermuteOperand& in,
 Box source_box(const Task& task, const Box& part) {
   Box from = task.in.box;
   for (int dim = 0; dim < part.ndims(); ++dim) {
-    const int source = task.dims[place(dim)];
+    const int source = task.dims[index_of(dim)];
     if (source != no_dim) {
       const std::int64_t shift = task.in.box.lo(source) - task.out.box.lo(dim);
       from.set(source, part.lo(dim) + shift, part.hi(dim) + shift);
@@ -164,7 +164,7 @@ void put_in_place(const Task& task, const Patch& block, const Box& part,
                   const detail::BoxPanel& panel, std::byte* slice) {
   Strides from = Strides::zeros(part.ndims());
   for (int dim = 0; dim < part.ndims(); ++dim) {
-    const int source = task.dims[place(dim)];
+    const int source = task.dims[index_of(dim)];
     from[dim] = source == no_dim ? 0 : panel.strides()[source];
   }
   const std::size_t bytes = task.out.array.element_bytes();
@@ -231,17 +231,18 @@ Status permute(const PermuteOperand& in, const PermuteOperand& out, std::span<co
   const std::string_view attempt = "permute";
   TESSERA_RETURN_IF_ERROR(out.array.check_open().context(attempt));
   const arrays::detail::CallScope scope(attempt, out.array);
-  Status mine = check_arguments(out, in, dims);
-  detail::Request request(attempt);
-  if (mine.ok()) {
-    request.add(out.array, out.box).add(in.array, in.box);
+  Status own_status = check_arguments(out, in, dims);
+  detail::CallSignature signature(attempt);
+  if (own_status.ok()) {
+    signature.add(out.array, out.box).add(in.array, in.box);
     for (const int dim : dims) {
-      request.add(dim);
+      signature.add(dim);
     }
   }
   const std::array<const ArrayBase*, 1> sources{&in.array};
   TESSERA_RETURN_IF_ERROR(
-      detail::agree_and_begin(out.array, sources, std::move(mine), request).context(attempt));
+      detail::agree_and_begin(out.array, sources, std::move(own_status), signature)
+          .context(attempt));
   const std::int64_t bytes = options.buffer_bytes > 0
                                  ? options.buffer_bytes
                                  : out.array.job().settings().linalg_buffer_mib << 20U;

@@ -60,7 +60,7 @@ template <arrays::Operand In, arrays::Operand Out>
 requires std::is_same_v<arrays::ElementOf<Out>, arrays::ElementOf<In>> rma::Status permute(
     const In& in, const Out& out, std::initializer_list<int> dims,
     const PermuteOptions& options = {}) {
-  const auto operand = []<class T>(const arrays::Part<T>& given) {
+  const auto operand = []<class T>(const arrays::Subarray<T>& given) {
     return PermuteOperand{given.array(), given.box()};
   };
   return permute(operand(part(in)), operand(part(out)), std::span(dims.begin(), dims.size()),

@@ -19,10 +19,10 @@
 
 namespace tessera::linalg {
 
+using detail::CallSignature;
 using detail::ColumnBlocks;
 using detail::MatrixMap;
 using detail::OwnCopy;
-using detail::Request;
 using detail::WorkMatrix;
 using rma::Code;
 using rma::Result;
@@ -168,21 +168,21 @@ namespace library = variants::scalapack;
 // Checks for zeros on the diagonal of a triangular factor: ScaLAPACK would divide by them.
 template <Scalar T>
 Status check_diagonal(WorkMatrix& a) {
-  Status mine;
+  Status own_status;
   for (const arrays::Patch& block : a.layout().blocks(a.team().rank())) {
     const auto* const data = reinterpret_cast<const T*>(a.array().region().local()) + block.offset;
     const std::int64_t lo = std::max(block.box.lo(0), block.box.lo(1));
     const std::int64_t hi = std::min(block.box.hi(0), block.box.hi(1));
-    for (std::int64_t i = lo; i < hi && mine.ok(); ++i) {
+    for (std::int64_t i = lo; i < hi && own_status.ok(); ++i) {
       if (data[(i - block.box.lo(0)) * block.strides[0] +
                (i - block.box.lo(1)) * block.strides[1]] == T{}) {
-        mine = Status::error(
+        own_status = Status::error(
             Code::invalid_argument,
             fmt::format("element ({0}, {0}) of A is zero: the matrix is singular", i));
       }
     }
   }
-  return a.team().agree(mine);
+  return a.team().agree(own_status);
 }
 
 template <Scalar T>
@@ -214,12 +214,12 @@ Status solve_with_cholesky(WorkMatrix& factor, Triangle triangle, const MatrixMa
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix x, library::beside(factor, b, Use::in_place));
   const bool is_lower = triangle == Triangle::lower;
   library::Triangular<T> how{.triangle = triangle, .op = is_lower ? 'N' : 'C'};
-  Status mine = library::Routines<T>::solve_triangular(how, factor, x);
-  if (mine.ok()) {
+  Status own_status = library::Routines<T>::solve_triangular(how, factor, x);
+  if (own_status.ok()) {
     how.op = is_lower ? 'C' : 'N';
-    mine = library::Routines<T>::solve_triangular(how, factor, x);
+    own_status = library::Routines<T>::solve_triangular(how, factor, x);
   }
-  return x.store(b, std::move(mine));
+  return x.store(b, std::move(own_status));
 }
 
 template <Scalar T>
@@ -296,12 +296,12 @@ Status solve_triangular(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   // Without B there is no team to agree with; the same holds for all functions below.
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
   const arrays::detail::CallScope scope(attempt, b.array());
-  Request request(attempt);
-  request.add(options.side).add(options.triangle).add(options.op);
-  request.add(options.diagonal).add(options.alpha);
+  CallSignature signature(attempt);
+  signature.add(options.side).add(options.triangle).add(options.op);
+  signature.add(options.diagonal).add(options.alpha);
   const auto uses_scalapack =
       detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
-                          check_triangular(of_a, of_b, options.side), request);
+                          check_triangular(of_a, of_b, options.side), signature);
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   return (*uses_scalapack ? solve_triangular_library<T>(of_a, of_b, options)
                           : solve_triangular_own<T>(of_a, of_b, options))
@@ -316,17 +316,17 @@ Status solve_lu(const MatrixPatch<T>& a, std::span<const std::int64_t> pivots,
   const MatrixMap of_b = detail::map_of(b);
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
   const arrays::detail::CallScope scope(attempt, b.array());
-  Status mine = check_system(of_a, of_b);
-  if (mine.ok()) {
-    mine = check_pivots_of(of_a, pivots);
+  Status own_status = check_system(of_a, of_b);
+  if (own_status.ok()) {
+    own_status = check_pivots_of(of_a, pivots);
   }
-  Request request(attempt);
-  request.add(options.op);
+  CallSignature signature(attempt);
+  signature.add(options.op);
   for (const std::int64_t pivot : pivots) {
-    request.add(pivot);
+    signature.add(pivot);
   }
   const auto uses_scalapack = detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}},
-                                                  options.how, std::move(mine), request);
+                                                  options.how, std::move(own_status), signature);
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   if (*uses_scalapack) {
     auto factors = library::at(of_a, b.array().team(), options.how.block, Use::in_place);
@@ -351,7 +351,7 @@ Status solve_cholesky(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   const arrays::detail::CallScope scope(attempt, b.array());
   const auto uses_scalapack =
       detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
-                          check_system(of_a, of_b), Request(attempt).add(options.triangle));
+                          check_system(of_a, of_b), CallSignature(attempt).add(options.triangle));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   if (*uses_scalapack) {
     auto factor = library::at(of_a, b.array().team(), options.how.block, Use::in_place);
@@ -374,7 +374,7 @@ Status solve(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MethodOptio
   TESSERA_RETURN_IF_ERROR(b.array().check_open().context(attempt));
   const arrays::detail::CallScope scope(attempt, b.array());
   const auto uses_scalapack = detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options,
-                                                  check_system(of_a, of_b), Request(attempt));
+                                                  check_system(of_a, of_b), CallSignature(attempt));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   return (*uses_scalapack ? solve_general_library<T>(of_a, of_b, options)
                           : solve_general_own<T>(of_a, of_b, options))
@@ -391,7 +391,7 @@ Status solve_positive_definite(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   const arrays::detail::CallScope scope(attempt, b.array());
   const auto uses_scalapack =
       detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
-                          check_system(of_a, of_b), Request(attempt).add(options.triangle));
+                          check_system(of_a, of_b), CallSignature(attempt).add(options.triangle));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   if (*uses_scalapack) {
     auto factor = library_cholesky<T>(of_a, b.array().team(), options);
@@ -407,13 +407,13 @@ Status invert_positive_definite(const MatrixPatch<T>& a, const CholeskyOptions& 
   const MatrixMap of_a = detail::map_of(a);
   TESSERA_RETURN_IF_ERROR(a.array().check_open().context(attempt));
   const arrays::detail::CallScope scope(attempt, a.array());
-  Status mine = detail::check_operands({detail::written("A", of_a)});
-  if (mine.ok()) {
-    mine = detail::check_square(of_a).context("A");
+  Status own_status = detail::check_operands({detail::written("A", of_a)});
+  if (own_status.ok()) {
+    own_status = detail::check_square(of_a).context("A");
   }
   const auto uses_scalapack =
-      detail::begin_dense(a.array(), {{"A", of_a}}, options.how, std::move(mine),
-                          Request(attempt).add(options.triangle));
+      detail::begin_dense(a.array(), {{"A", of_a}}, options.how, std::move(own_status),
+                          CallSignature(attempt).add(options.triangle));
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(attempt));
   return (*uses_scalapack ? invert_definite_library<T>(of_a, options)
                           : invert_definite_own<T>(of_a, options))

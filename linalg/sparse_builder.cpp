@@ -6,20 +6,20 @@
 #include <algorithm>
 #include <utility>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/row_blocks.hpp"
 #include "linalg/detail/triplet_exchange.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg {
 
 using arrays::Distribution;
-using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Region;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -50,14 +50,14 @@ Status count_rows(rma::Job& job, const Region& counters, const Distribution& eve
   };
   for (auto it = rows.begin(); it != rows.end();) {
     const auto next = std::upper_bound(it, rows.end(), *it);
-    const arrays::ElementLocation place = even.locate({*it});
-    if (!fragments.empty() && !(place.owner == owner)) {
+    const arrays::ElementLocation location = even.locate({*it});
+    if (!fragments.empty() && !(location.owner == owner)) {
       TESSERA_RETURN_IF_ERROR(send());
     }
-    owner = place.owner;
+    owner = location.owner;
     counts.push_back(next - it);
     fragments.push_back({&counts.back(),
-                         static_cast<std::uint64_t>(place.offset) * sizeof(std::int64_t),
+                         static_cast<std::uint64_t>(location.offset) * sizeof(std::int64_t),
                          sizeof(std::int64_t)});
     it = next;
   }
@@ -97,7 +97,7 @@ Result<SparseBuilder<T>> SparseBuilder<T>::create(const rma::Job& job, std::int6
                               {.verb = "create", .kind = "sparse builder", .name = options.name});
   const auto blocks = chosen_rows(rows, columns, team.size(), options);
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(blocks.status())));
-  const auto given = arrays::detail::Request()
+  const auto given = arrays::detail::CallSignature()
                          .add(arrays::fingerprint(*blocks))
                          .add(columns)
                          .add(options.balance)

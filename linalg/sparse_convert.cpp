@@ -10,23 +10,23 @@
 #include <vector>
 
 #include "arrays/elementwise.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/row_blocks.hpp"
 #include "linalg/sparse_builder.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
 using arrays::Array;
 using arrays::Box;
 using arrays::Distribution;
-using arrays::detail::catch_bad_alloc;
 using detail::RowRange;
 using rma::Code;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -175,14 +175,15 @@ Result<SparseMatrix<T>> from_dense(Array<T>& dense, const SparseOptions& options
                                                                options.name, dense.describe()));
   };
   TESSERA_RETURN_IF_ERROR(attempt(dense.check_open()));
-  Status mine = dense.check_readable();
+  Status own_status = dense.check_readable();
   if (dense.ndims() != 2 || !(threshold >= 0)) {
-    mine = Status::error(Code::invalid_argument,
-                         fmt::format("{} dimensions and threshold {}: 2 dimensions and a threshold "
-                                     "of at least 0 are needed",
-                                     dense.ndims(), threshold));
+    own_status =
+        Status::error(Code::invalid_argument,
+                      fmt::format("{} dimensions and threshold {}: 2 dimensions and a threshold "
+                                  "of at least 0 are needed",
+                                  dense.ndims(), threshold));
   }
-  TESSERA_RETURN_IF_ERROR(attempt(dense.sync(mine)));
+  TESSERA_RETURN_IF_ERROR(attempt(dense.sync(own_status)));
   TESSERA_RETURN_IF_ERROR(attempt(detail::check_same_on_all(dense.team(), threshold, "threshold")));
   const auto rows = rows_for(dense, options, threshold);
   TESSERA_RETURN_IF_ERROR(attempt(rows.status()));

@@ -8,24 +8,24 @@
 #include <numeric>
 #include <vector>
 
-#include "arrays/shared_memory.hpp"
-#include "arrays/within_memory.hpp"
+#include "arrays/array_base.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/row_fetch.hpp"
 #include "linalg/detail/row_kernels.hpp"
 #include "linalg/detail/vector_gather.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
 using arrays::Array;
 using arrays::Box;
 using arrays::LocalView;
-using arrays::detail::catch_bad_alloc;
 using detail::RowRange;
 using rma::Code;
 using rma::Handle;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -35,7 +35,7 @@ Status check_product(const SparseMatrix<T>& sparse, Array<T>& dense, Array<T>& r
   TESSERA_RETURN_IF_ERROR(
       detail::prepare_source(dense, dense_extents, sparse.team(), "the dense factor"));
   TESSERA_RETURN_IF_ERROR(detail::prepare_target(result, extents, sparse.team(), "the result"));
-  if (arrays::detail::share_memory(dense, dense.box(), result, result.box())) {
+  if (arrays::share_memory(dense, dense.box(), result, result.box())) {
     return Status::error(
         Code::invalid_argument,
         fmt::format("{} is both factor and result, or they share memory", result.describe()));
@@ -195,9 +195,9 @@ Status multiply_panel(const Array<T>& a, SparseMatrix<T>& b, const Box& part, Ar
   for (std::int64_t lo = 0; lo < b.rows(); lo += most_rows) {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(std::min(most_rows, b.rows() - lo)));
     std::iota(rows.begin(), rows.end(), lo);
-    TESSERA_ASSIGN_OR_RETURN(const auto places, detail::locate_rows(*b.pattern(), rows));
+    TESSERA_ASSIGN_OR_RETURN(const auto locations, detail::locate_rows(*b.pattern(), rows));
     std::int64_t first = lo;
-    for (std::span<const detail::RowLocation> rest(places); !rest.empty();) {
+    for (std::span<const detail::RowLocation> rest(locations); !rest.empty();) {
       const std::size_t count = detail::rows_in_batch(rest);
       TESSERA_ASSIGN_OR_RETURN(const auto batch, detail::fetch_rows(b, rest.first(count)));
       TESSERA_RETURN_IF_ERROR(add_batch(a, batch, first, part, left, sums));

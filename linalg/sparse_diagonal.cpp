@@ -7,17 +7,17 @@
 #include <complex>
 #include <vector>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/vector_gather.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
 using arrays::Array;
 using arrays::Box;
-using arrays::detail::Request;
+using arrays::detail::CallSignature;
 using rma::Code;
 using rma::Status;
 
@@ -38,18 +38,18 @@ T* find(const LocalRows<T>& own, std::int64_t i, std::int64_t column) {
              : nullptr;
 }
 
-// A collective that works on own rows: checks `given` and `request` on all members, works, and
+// A collective that works on own rows: checks `given` and `signature` on all members, works, and
 // synchronises. `doing` is used in messages.
 template <SparseElement T, class Work>
 Status on_own_rows(SparseMatrix<T>& matrix, std::string_view doing, const Status& given,
-                   Request request, Work&& work) {
+                   CallSignature signature, Work&& work) {
   const auto attempt = [&](Status status) {
     return status.ok() ? Status()
                        : std::move(status).context(fmt::format("{} {}", doing, matrix.describe()));
   };
-  request.add(matrix.values().id());
-  TESSERA_RETURN_IF_ERROR(attempt(detail::meet(matrix.values(), given, request)));
-  return attempt(matrix.sync(arrays::detail::catch_bad_alloc([&]() -> Status {
+  signature.add(matrix.values().id());
+  TESSERA_RETURN_IF_ERROR(attempt(detail::meet(matrix.values(), given, signature)));
+  return attempt(matrix.sync(rma::detail::catch_bad_alloc([&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
     TESSERA_RETURN_IF_ERROR(work(own));
     return own.end();
@@ -76,13 +76,15 @@ Status put_by_row(const LocalRows<T>& own, std::int64_t limit, Array<T>& to, Val
 // Collective. One element of each row.
 template <SparseElement T, class Column>
 Status extract(SparseMatrix<T>& matrix, std::string_view doing, const Status& given,
-               const Request& request, std::int64_t limit, Array<T>& result, Column&& column) {
-  TESSERA_RETURN_IF_ERROR(on_own_rows(matrix, doing, given, request, [&](const LocalRows<T>& own) {
-    return put_by_row(own, limit, result, [&](std::int64_t i) {
-      const T* const found = find(own, i, column(own.first_row() + i));
-      return found == nullptr ? T{} : *found;
-    });
-  }));
+               const CallSignature& signature, std::int64_t limit, Array<T>& result,
+               Column&& column) {
+  TESSERA_RETURN_IF_ERROR(
+      on_own_rows(matrix, doing, given, signature, [&](const LocalRows<T>& own) {
+        return put_by_row(own, limit, result, [&](std::int64_t i) {
+          const T* const found = find(own, i, column(own.first_row() + i));
+          return found == nullptr ? T{} : *found;
+        });
+      }));
   return result.sync();
 }
 
@@ -108,7 +110,8 @@ Status get_diagonal(SparseMatrix<T>& matrix, Array<T>& diagonal) {
   const std::int64_t length = diagonal_length(matrix);
   return extract(matrix, "getting the diagonal of",
                  detail::prepare_target(diagonal, {length}, matrix.team(), "the diagonal"),
-                 Request("get_diagonal"), length, diagonal, [](std::int64_t row) { return row; });
+                 CallSignature("get_diagonal"), length, diagonal,
+                 [](std::int64_t row) { return row; });
 }
 
 template <SparseElement T>
@@ -118,7 +121,7 @@ Status get_column(SparseMatrix<T>& matrix, std::int64_t column, Array<T>& result
   if (given.ok() && (column < 0 || column >= matrix.columns())) {
     given = Status::error(Code::out_of_range, fmt::format("there is no column {}", column));
   }
-  return extract(matrix, "getting a column of", given, Request("get_column").add(column),
+  return extract(matrix, "getting a column of", given, CallSignature("get_column").add(column),
                  matrix.rows(), result, [column](std::int64_t) { return column; });
 }
 
@@ -126,12 +129,12 @@ template <SparseElement T>
 Status shift_diagonal(SparseMatrix<T>& matrix, std::type_identity_t<T> shift) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   constexpr std::string_view doing = "shifting the diagonal of";
-  const Request request = Request("shift_diagonal").add(shift);
+  const CallSignature signature = CallSignature("shift_diagonal").add(shift);
   const std::int64_t length = diagonal_length(matrix);
   TESSERA_RETURN_IF_ERROR(
-      on_own_rows(matrix, doing, Status(), request,
+      on_own_rows(matrix, doing, Status(), signature,
                   [&](const LocalRows<T>& own) { return check_diagonal(own, length); }));
-  return on_own_rows(matrix, doing, Status(), request, [&](const LocalRows<T>& own) {
+  return on_own_rows(matrix, doing, Status(), signature, [&](const LocalRows<T>& own) {
     for (std::int64_t i = 0; i < own.rows() && own.first_row() + i < length; ++i) {
       T* const value = find(own, i, own.first_row() + i);
       *value = detail::add(*value, shift);
@@ -143,8 +146,8 @@ Status shift_diagonal(SparseMatrix<T>& matrix, std::type_identity_t<T> shift) {
 template <SparseElement T>
 Status scale(SparseMatrix<T>& matrix, std::type_identity_t<T> factor) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
-  const Request request = Request("scale").add(factor);
-  return on_own_rows(matrix, "scaling", Status(), request, [&](const LocalRows<T>& own) {
+  const CallSignature signature = CallSignature("scale").add(factor);
+  return on_own_rows(matrix, "scaling", Status(), signature, [&](const LocalRows<T>& own) {
     for (T& value : own.values()) {
       value = detail::multiply(factor, value);
     }
@@ -157,8 +160,8 @@ Status scale_rows(SparseMatrix<T>& matrix, Array<T>& factors) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   const Status given =
       detail::prepare_source(factors, {matrix.rows()}, matrix.team(), "the factors");
-  const Request request("scale_rows");
-  return on_own_rows(matrix, "scaling the rows of", given, request, [&](const LocalRows<T>& own) {
+  const CallSignature signature("scale_rows");
+  return on_own_rows(matrix, "scaling the rows of", given, signature, [&](const LocalRows<T>& own) {
     std::vector<T> part;
     for (std::int64_t lo = 0; lo < own.rows(); lo += detail::panel_elements) {
       const std::int64_t hi = std::min(lo + detail::panel_elements, own.rows());
@@ -180,9 +183,9 @@ Status scale_columns(SparseMatrix<T>& matrix, Array<T>& factors) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   const Status given =
       detail::prepare_source(factors, {matrix.columns()}, matrix.team(), "the factors");
-  const Request request("scale_columns");
+  const CallSignature signature("scale_columns");
   return on_own_rows(
-      matrix, "scaling the columns of", given, request, [&](const LocalRows<T>& own) {
+      matrix, "scaling the columns of", given, signature, [&](const LocalRows<T>& own) {
         constexpr auto batch = static_cast<std::size_t>(detail::panel_elements);
         const auto columns = own.columns();
         for (std::size_t lo = 0; lo < columns.size(); lo += batch) {

@@ -9,18 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/row_fetch.hpp"
 #include "linalg/detail/vector_gather.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
-using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -28,7 +28,7 @@ namespace {
 template <SparseElement T>
 class RowSum {
  public:
-  RowSum() : columns_(min_slots, none), places_(min_slots) {}
+  RowSum() : columns_(min_slots, none), positions_(min_slots) {}
 
   void add(std::int64_t column, T a, T b) {
     std::size_t slot = slot_of(column);
@@ -40,7 +40,7 @@ class RowSum {
       }
       slot = (slot + 1) & (columns_.size() - 1);
     }
-    T& sum = entries_[places_[slot]].second;
+    T& sum = entries_[positions_[slot]].second;
     sum = detail::multiply_add(sum, a, b);
   }
 
@@ -70,7 +70,7 @@ class RowSum {
   }
   void insert(std::size_t slot, std::int64_t column) {
     columns_[slot] = column;
-    places_[slot] = entries_.size();
+    positions_[slot] = entries_.size();
     if (2 * (entries_.size() + 1) > columns_.size()) {
       grow(column);
     }
@@ -78,19 +78,19 @@ class RowSum {
   // `last` is in the table, but not yet among the entries.
   void grow(std::int64_t last) {
     columns_.assign(columns_.size() * 2, none);
-    places_.resize(columns_.size());
+    positions_.resize(columns_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       put_back(entries_[i].first, i);
     }
     put_back(last, entries_.size());
   }
-  void put_back(std::int64_t column, std::size_t place) {
+  void put_back(std::int64_t column, std::size_t position) {
     std::size_t slot = slot_of(column);
     while (columns_[slot] != none) {
       slot = (slot + 1) & (columns_.size() - 1);
     }
     columns_[slot] = column;
-    places_[slot] = place;
+    positions_[slot] = position;
   }
   // Clears whole chains, since all of their columns are entries.
   void clear(std::int64_t column) {
@@ -101,7 +101,7 @@ class RowSum {
   }
 
   std::vector<std::int64_t> columns_;
-  std::vector<std::size_t> places_;  // index of a slot's column in entries_
+  std::vector<std::size_t> positions_;  // index of a slot's column in entries_
   std::vector<std::pair<std::int64_t, T>> entries_;
 };
 
@@ -131,17 +131,17 @@ class ProductRows {
     auto column = a_.columns().subspan(static_cast<std::size_t>(first));
     column = column.first(std::min(column.size(), static_cast<std::size_t>(most)));
     std::vector<std::int64_t> needed = detail::sorted_unique(column);
-    TESSERA_ASSIGN_OR_RETURN(auto places, detail::locate_rows(*b_.pattern(), needed));
-    while (column.size() > 1 && detail::rows_in_batch(places) < places.size()) {
+    TESSERA_ASSIGN_OR_RETURN(auto locations, detail::locate_rows(*b_.pattern(), needed));
+    while (column.size() > 1 && detail::rows_in_batch(locations) < locations.size()) {
       column = column.first(column.size() / 2);
-      keep(detail::sorted_unique(column), needed, places);
+      keep(detail::sorted_unique(column), needed, locations);
     }
-    TESSERA_ASSIGN_OR_RETURN(const LocalCsr<T> rows, detail::fetch_rows(b_, places));
+    TESSERA_ASSIGN_OR_RETURN(const LocalCsr<T> rows, detail::fetch_rows(b_, locations));
     for (std::size_t k = 0; k < column.size(); ++k) {
       const std::int64_t entry = first + static_cast<std::int64_t>(k);
       finish_rows_before(entry);
-      const auto place = std::lower_bound(needed.begin(), needed.end(), column[k]);
-      add_row(rows, static_cast<std::size_t>(place - needed.begin()),
+      const auto position = std::lower_bound(needed.begin(), needed.end(), column[k]);
+      add_row(rows, static_cast<std::size_t>(position - needed.begin()),
               a_.values()[static_cast<std::size_t>(entry)]);
     }
     return first + std::ssize(column);
@@ -149,14 +149,14 @@ class ProductRows {
 
   // Keeps those of the located rows that are still needed.
   static void keep(std::vector<std::int64_t> fewer, std::vector<std::int64_t>& needed,
-                   std::vector<detail::RowLocation>& places) {
+                   std::vector<detail::RowLocation>& locations) {
     std::vector<detail::RowLocation> kept;
     kept.reserve(fewer.size());
     for (const std::int64_t row : fewer) {
       const auto it = std::lower_bound(needed.begin(), needed.end(), row);
-      kept.push_back(places[static_cast<std::size_t>(it - needed.begin())]);
+      kept.push_back(locations[static_cast<std::size_t>(it - needed.begin())]);
     }
-    places = std::move(kept);
+    locations = std::move(kept);
     needed = std::move(fewer);
   }
 

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/array_base.hpp"
 #include "arrays/elementwise.hpp"
-#include "arrays/shared_memory.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/row_kernels.hpp"
 #include "linalg/detail/vector_gather.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg {
@@ -25,17 +25,17 @@ namespace tessera::linalg {
 using arrays::Array;
 using arrays::Box;
 using arrays::Distribution;
-using arrays::detail::catch_bad_alloc;
 using detail::RowRange;
 using rma::Code;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
 // The location of an entry's element of x: in this rank's slice for rows that need only own
 // elements, else in the buffer.
-struct Places {
+struct ColumnPositions {
   std::vector<std::int32_t> narrow;
   std::vector<std::int64_t> wide;
   bool is_narrow = true;
@@ -44,11 +44,11 @@ struct Places {
     is_narrow = may_be_narrow && greatest <= std::numeric_limits<std::int32_t>::max();
     is_narrow ? narrow.resize(entries) : wide.resize(entries);
   }
-  void set(std::size_t entry, std::int64_t place) {
+  void set(std::size_t entry, std::int64_t position) {
     if (is_narrow) {
-      narrow[entry] = static_cast<std::int32_t>(place);
+      narrow[entry] = static_cast<std::int32_t>(position);
     } else {
-      wide[entry] = place;
+      wide[entry] = position;
     }
   }
 };
@@ -111,7 +111,7 @@ struct SpmvPlan<T>::Parts {
         y_offset(offset_in_slice(y, own_rows, matrix.team().rank())) {}
 
   void lay_out(const LocalRows<T>& own, Array<T>& like);
-  void find_places(const LocalRows<T>& own);
+  void find_column_positions(const LocalRows<T>& own);
   Status prepare_push(Array<T>& like);
   /// Checks the operands of a product that writes `target`, one of the two vectors.
   [[nodiscard]] Status check(const SparseMatrix<T>& matrix, Array<T>& in_x, Array<T>& in_y,
@@ -135,7 +135,7 @@ struct SpmvPlan<T>::Parts {
   RowRange own_rows;
   std::optional<std::int64_t> y_offset;  // offset of own_rows in this rank's slice of y
   std::optional<detail::VectorGather<T>> gather;
-  Places places;
+  ColumnPositions column_positions;
   std::vector<RowRange> interior;              // rows that need only own elements, by local number
   std::vector<std::vector<RowRange>> waiting;  // by the stage of the gather that they wait for
   double communication_seconds = 0;
@@ -160,12 +160,12 @@ void SpmvPlan<T>::Parts::lay_out(const LocalRows<T>& own, Array<T>& like) {
   gather.emplace(like, detail::sorted_unique(needed), options);
   const auto elements = static_cast<std::int64_t>(gather->buffer_elements());
   const std::int64_t greatest = std::max(x.local_elements(self), elements);
-  places.reset(own.columns().size(), greatest, options.narrow_indices);
-  find_places(own);
+  column_positions.reset(own.columns().size(), greatest, options.narrow_indices);
+  find_column_positions(own);
 }
 
 template <SparseElement T>
-void SpmvPlan<T>::Parts::find_places(const LocalRows<T>& own) {
+void SpmvPlan<T>::Parts::find_column_positions(const LocalRows<T>& own) {
   const auto columns = own.columns();
   waiting.resize(gather->stages());
   auto inner = interior.begin();
@@ -178,10 +178,10 @@ void SpmvPlan<T>::Parts::find_places(const LocalRows<T>& own) {
     for (std::int64_t k = own.row_start(i); k < own.row_start(i + 1); ++k) {
       const auto entry = static_cast<std::size_t>(k);
       if (is_interior) {
-        places.set(entry, x.locate({columns[entry]}).offset);
+        column_positions.set(entry, x.locate({columns[entry]}).offset);
       } else {
         const std::size_t position = gather->position_of(columns[entry]);
-        places.set(entry, static_cast<std::int64_t>(position));
+        column_positions.set(entry, static_cast<std::int64_t>(position));
         stage = std::max(stage, gather->stage_of(position));
       }
     }
@@ -226,7 +226,7 @@ Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x, 
                            fits_x ? in_y.describe() : in_x.describe(), fits_x ? "y" : "x"))
         .hint("create a plan with these vectors");
   }
-  if (arrays::detail::share_memory(in_x, in_x.box(), in_y, in_y.box())) {
+  if (arrays::share_memory(in_x, in_x.box(), in_y, in_y.box())) {
     return Status::error(Code::invalid_argument,
                          fmt::format("{} is both x and y, or they share memory", in_x.describe()));
   }
@@ -242,11 +242,11 @@ Status SpmvPlan<T>::Parts::check(const SparseMatrix<T>& matrix, Array<T>& in_x, 
 template <SparseElement T>
 template <class Body>
 void SpmvPlan<T>::Parts::with_rows(const LocalRows<T>& own, Body&& body) const {
-  if (places.is_narrow) {
-    body(detail::RowsView<T, std::int32_t>{own.row_starts(), places.narrow.data(),
+  if (column_positions.is_narrow) {
+    body(detail::RowsView<T, std::int32_t>{own.row_starts(), column_positions.narrow.data(),
                                            own.values().data()});
   } else {
-    body(detail::RowsView<T, std::int64_t>{own.row_starts(), places.wide.data(),
+    body(detail::RowsView<T, std::int64_t>{own.row_starts(), column_positions.wide.data(),
                                            own.values().data()});
   }
 }
@@ -320,12 +320,12 @@ Status SpmvPlan<T>::Parts::multiply(SparseMatrix<T>& matrix, Array<T>& from, Arr
 template <SparseElement T>
 Status SpmvPlan<T>::Parts::multiply_with_neighbours(SparseMatrix<T>& matrix, Array<T>& from,
                                                     Array<T>& to) {
-  Status mine = check(matrix, from, to, to);
-  mine = mine.ok() ? catch_bad_alloc([&] { return multiply(matrix, from, to); })
-                   : gather->refuse(std::move(mine));
+  Status own_status = check(matrix, from, to, to);
+  own_status = own_status.ok() ? catch_bad_alloc([&] { return multiply(matrix, from, to); })
+                               : gather->refuse(std::move(own_status));
   const Stopwatch watch(communication_seconds);
   Status met = gather->synchronise_neighbours();
-  return mine.ok() ? std::move(met) : std::move(mine);
+  return own_status.ok() ? std::move(met) : std::move(own_status);
 }
 
 // One-sided. Adds this rank's part of the transposed product to `to`, which was zero.

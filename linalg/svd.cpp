@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/dense_task.hpp"
 #include "linalg/detail/gathered.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/scalapack.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -125,14 +125,14 @@ Result<RealValues<T>> decompose_gathered(const SvdProblem& problem) {
   Team& team = problem.target().team();
   const rma::TeamRank solver{0};
   RealValues<T> values;
-  Status mine = arrays::detail::catch_bad_alloc([&]() -> Status {
+  Status own_status = rma::detail::catch_bad_alloc([&]() -> Status {
     values.resize(static_cast<std::size_t>(problem.count()));
     return team.rank() == solver ? decompose_on_root<T>(problem, values) : Status();
   });
-  if (mine.ok() && team.rank() == solver && problem.vectors) {
-    mine = problem.vectors->vh.array->fence();
+  if (own_status.ok() && team.rank() == solver && problem.vectors) {
+    own_status = problem.vectors->vh.array->fence();
   }
-  TESSERA_RETURN_IF_ERROR(problem.target().sync(std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(problem.target().sync(std::move(own_status)));
   if (!values.empty()) {
     TESSERA_RETURN_IF_ERROR(team.broadcast(std::as_writable_bytes(std::span(values)), solver));
   }
@@ -144,11 +144,11 @@ Result<RealValues<T>> decompose(const SvdProblem& problem) {
   // Without the target there is no team to agree with.
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
   const arrays::detail::CallScope scope(problem.attempt, problem.target());
-  detail::Request request(problem.attempt);
-  request.add(problem.options.most_bytes);
+  detail::CallSignature signature(problem.attempt);
+  signature.add(problem.options.most_bytes);
   const auto uses_scalapack =
       detail::begin_dense(problem.target(), operands_of(problem), problem.options.how,
-                          check_problem(problem), request, detail::spectral_work_per_element);
+                          check_problem(problem), signature, detail::spectral_work_per_element);
   TESSERA_RETURN_IF_ERROR(Status(uses_scalapack.status()).context(problem.attempt));
   auto values =
       *uses_scalapack ? decompose_distributed<T>(problem) : decompose_gathered<T>(problem);

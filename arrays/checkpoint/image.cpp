@@ -23,9 +23,9 @@ void FileImage::merge(std::uint64_t offset, std::span<const std::byte> from) {
     at = fragments_.try_emplace(at, offset);
   }
   std::vector<std::byte>& bytes = at->second;
-  const auto place = static_cast<std::size_t>(offset - at->first);
-  bytes.resize(std::max(bytes.size(), place + from.size()));
-  std::memcpy(bytes.data() + place, from.data(), from.size());
+  const auto begin = static_cast<std::size_t>(offset - at->first);
+  bytes.resize(std::max(bytes.size(), begin + from.size()));
+  std::memcpy(bytes.data() + begin, from.data(), from.size());
   for (auto next = std::next(at);
        next != fragments_.end() && next->first <= at->first + bytes.size();
        next = fragments_.erase(next)) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "arrays/check_same_on_all.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/checkpoint/checksum.hpp"
 
 namespace tessera::arrays::detail {

@@ -70,9 +70,9 @@ struct Piece {
 template <class Move>
 Handle start(const StoredArray& stored, const Piece& piece, std::byte* buffer, const Move& move) {
   Handle all;
-  for_each_box(stored.extents, piece.first, piece.last, [&](const Box& box, std::int64_t place) {
+  for_each_box(stored.extents, piece.first, piece.last, [&](const Box& box, std::int64_t offset) {
     all.collect(move(
-        box, LocalBuffer{buffer + place * stored.element_bytes, dense_strides(box.extents())}));
+        box, LocalBuffer{buffer + offset * stored.element_bytes, dense_strides(box.extents())}));
   });
   return all;
 }

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "arrays/check_same_on_all.hpp"
+#include "arrays/call_signature.hpp"
 #include "arrays/checkpoint.hpp"
 #include "arrays/checkpoint/checksum.hpp"
 #include "arrays/checkpoint/file.hpp"
@@ -66,7 +66,7 @@ class CheckpointState {
   Status begin();
   /// Checks that all members request the same array, that the file has it, and that elements have
   /// this type.
-  Status check_call(const std::string& name, const Status& mine);
+  Status check_call(const std::string& name, const Status& own_status);
   Status read(const StoredArray& stored, const ArrayBase* array);
 
   [[nodiscard]] Result<const StoredArray*> find(std::string_view name) const;
@@ -189,16 +189,16 @@ std::optional<Distribution> CheckpointState::distribution_of(const StoredArray& 
   return fits ? std::optional<Distribution>(std::move(distribution).take()) : std::nullopt;
 }
 
-Status CheckpointState::check_call(const std::string& name, const Status& mine) {
+Status CheckpointState::check_call(const std::string& name, const Status& own_status) {
   const rma::LabelScope scope(team_, call("read"));
-  TESSERA_RETURN_IF_ERROR(team_.agree(mine));
+  TESSERA_RETURN_IF_ERROR(team_.agree(own_status));
   return check_same_call(team_, "array", name);
 }
 
 Status CheckpointState::read(const StoredArray& stored, const ArrayBase* array) {
   const rma::LabelScope scope(team_, call("read"));
-  Status mine = read_slab(file_, stored, slab_of(stored, team_.rank(), team_.size()), array);
-  return array == nullptr ? team_.agree(mine) : array->sync(std::move(mine));
+  Status own_status = read_slab(file_, stored, slab_of(stored, team_.rank(), team_.size()), array);
+  return array == nullptr ? team_.agree(own_status) : array->sync(std::move(own_status));
 }
 
 }  // namespace detail
@@ -329,19 +329,19 @@ Status Checkpoint::read_into(const std::string& name, ArrayBase& array) {
     return moved_from();
   }
   const auto stored = state_->find(name, array.element());
-  Status mine = stored.status();
-  if (mine.ok()) {
-    mine = detail::check_array(array, state_->team(), Transfer::put());
+  Status own_status = stored.status();
+  if (own_status.ok()) {
+    own_status = detail::check_array(array, state_->team(), Transfer::put());
   }
-  if (mine.ok() && array.extents() != (*stored)->extents) {
-    mine = Status::error(Code::invalid_argument,
-                         fmt::format("extents differ: {} in the file, and {} in {}",
-                                     to_string((*stored)->extents), to_string(array.extents()),
-                                     array.describe()))
-               .hint("read into an array with the extents in the file");
+  if (own_status.ok() && array.extents() != (*stored)->extents) {
+    own_status = Status::error(Code::invalid_argument,
+                               fmt::format("extents differ: {} in the file, and {} in {}",
+                                           to_string((*stored)->extents),
+                                           to_string(array.extents()), array.describe()))
+                     .hint("read into an array with the extents in the file");
   }
   const std::string attempt = state_->describe("reading", name);
-  TESSERA_RETURN_IF_ERROR(state_->check_call(name, mine).context(attempt));
+  TESSERA_RETURN_IF_ERROR(state_->check_call(name, own_status).context(attempt));
   return state_->read(**stored, &array).context(attempt);
 }
 
@@ -350,13 +350,13 @@ Status Checkpoint::verify(const std::string& name) {
     return moved_from();
   }
   const auto stored = state_->find(name);
-  Status mine = stored.ok() ? state_->check_readable(**stored) : stored.status();
-  if (mine.ok() && (*stored)->checksums.empty() && detail::piece_count(**stored) > 0) {
-    mine = Status::error(Code::unsupported, "it has no checksums")
-               .hint("only files that Tessera wrote have checksums");
+  Status own_status = stored.ok() ? state_->check_readable(**stored) : stored.status();
+  if (own_status.ok() && (*stored)->checksums.empty() && detail::piece_count(**stored) > 0) {
+    own_status = Status::error(Code::unsupported, "it has no checksums")
+                     .hint("only files that Tessera wrote have checksums");
   }
   const std::string attempt = state_->describe("verifying", name);
-  TESSERA_RETURN_IF_ERROR(state_->check_call(name, mine).context(attempt));
+  TESSERA_RETURN_IF_ERROR(state_->check_call(name, own_status).context(attempt));
   return state_->read(**stored, nullptr).context(attempt);
 }
 

@@ -19,28 +19,28 @@
 
 namespace tessera::arrays::detail {
 
-/// The index of an element, from its number in row-major order. Requires: 0 ≤ place <
+/// The index of an element, from its number in row-major order. Requires: 0 ≤ number <
 /// volume(extents).
-inline Index index_of_linear(const Extents& extents, std::int64_t place) noexcept {
+inline Index index_of_linear(const Extents& extents, std::int64_t number) noexcept {
   Index index = Index::zeros(extents.ndims());
   for (int dim = extents.ndims() - 1; dim >= 0; --dim) {
-    index[dim] = place % extents[dim];
-    place /= extents[dim];
+    index[dim] = number % extents[dim];
+    number /= extents[dim];
   }
   return index;
 }
 
-/// The longest dense box that begins at `place` and ends before `last`. Its slowest dimension with
+/// The longest dense box that begins at `number` and ends before `last`. Its slowest dimension with
 /// more than one index is the first one along which whole slices fit.
-inline Box box_at(const Extents& extents, std::int64_t place, std::int64_t last) noexcept {
+inline Box box_at(const Extents& extents, std::int64_t number, std::int64_t last) noexcept {
   const Strides strides = dense_strides(extents);
   int dim = 0;
-  while (place % strides[dim] != 0 || strides[dim] > last - place) {
+  while (number % strides[dim] != 0 || strides[dim] > last - number) {
     ++dim;  // ends at the last dimension, whose stride is 1
   }
-  const Index lo = index_of_linear(extents, place);
+  const Index lo = index_of_linear(extents, number);
   Box box = Box::at(lo);
-  const std::int64_t slices = (last - place) / strides[dim];
+  const std::int64_t slices = (last - number) / strides[dim];
   box.set(dim, lo[dim], std::min(extents[dim], lo[dim] + slices));
   for (int faster = dim + 1; faster < extents.ndims(); ++faster) {
     box.set(faster, 0, extents[faster]);
@@ -52,10 +52,10 @@ inline Box box_at(const Extents& extents, std::int64_t place, std::int64_t last)
 /// Requires: 0 ≤ first ≤ last ≤ volume(extents).
 template <class Body>
 void for_each_box(const Extents& extents, std::int64_t first, std::int64_t last, Body&& body) {
-  for (std::int64_t place = first; place < last;) {
-    const Box box = box_at(extents, place, last);
-    body(box, place - first);
-    place += box.volume();
+  for (std::int64_t number = first; number < last;) {
+    const Box box = box_at(extents, number, last);
+    body(box, number - first);
+    number += box.volume();
   }
 }
 

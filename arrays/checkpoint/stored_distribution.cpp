@@ -26,32 +26,33 @@ void add_list(Numbers& numbers, const DimList<Kind>& list, int ndims) {
   }
 }
 
-// A cut doesn't store how it was made, but a regular one equals one of two kinds.
-void add_cut(Numbers& numbers, const BlockPartition1D& cut) {
-  numbers.push_back(cut.extent());
-  if (cut.is_irregular()) {
+// A partition doesn't store how it was made, but a regular one equals one of two kinds.
+void add_partition(Numbers& numbers, const BlockPartition1D& partition) {
+  numbers.push_back(partition.extent());
+  if (partition.is_irregular()) {
     numbers.push_back(static_cast<std::int64_t>(PartitionKind::at_bounds));
-    numbers.push_back(cut.blocks());
-    for (std::int64_t block = 0; block < cut.blocks(); ++block) {
-      numbers.push_back(cut.lo(block));
+    numbers.push_back(partition.blocks());
+    for (std::int64_t block = 0; block < partition.blocks(); ++block) {
+      numbers.push_back(partition.lo(block));
     }
     return;
   }
-  const auto even = BlockPartition1D::even(cut.extent(), std::max<std::int64_t>(cut.blocks(), 1));
-  const bool is_even = even.ok() && *even == cut;
+  const auto even =
+      BlockPartition1D::even(partition.extent(), std::max<std::int64_t>(partition.blocks(), 1));
+  const bool is_even = even.ok() && *even == partition;
   numbers.push_back(
       static_cast<std::int64_t>(is_even ? PartitionKind::even : PartitionKind::by_size));
-  numbers.push_back(is_even ? cut.blocks() : std::max<std::int64_t>(cut.largest(), 1));
+  numbers.push_back(is_even ? partition.blocks() : std::max<std::int64_t>(partition.largest(), 1));
 }
 
-void add_table(Numbers& numbers, const Deal& deal) {
-  if (deal.kind() != BlockMapKind::table || volume(deal.blocks()) == 0) {
+void add_table(Numbers& numbers, const BlockMap& block_map) {
+  if (block_map.kind() != BlockMapKind::table || volume(block_map.blocks()) == 0) {
     return;
   }
-  Index block = Index::zeros(deal.ndims());
+  Index block = Index::zeros(block_map.ndims());
   do {
-    numbers.push_back(deal.owner(block).value);
-  } while (advance(block, deal.blocks(), deal.order()));
+    numbers.push_back(block_map.owner(block).value);
+  } while (advance(block, block_map.blocks(), block_map.order()));
 }
 
 Status invalid_distribution(std::string what) {
@@ -101,7 +102,7 @@ struct Head {
   std::int64_t nranks = 0;
   Storage storage = Storage::block_by_block;
   MemoryOrder order = MemoryOrder::row_major;
-  BlockMapKind deal = BlockMapKind::grid;
+  BlockMapKind block_map = BlockMapKind::grid;
   MemoryOrder block_map_order = MemoryOrder::row_major;
   Extents ghosts, blocks, rank_grid, node_grid;
 };
@@ -124,7 +125,7 @@ Result<Head> read_head(Reader& reader) {
   head.nranks = reader.next();
   head.storage = reader.kind(Storage::local_matrix);
   head.order = reader.kind(MemoryOrder::column_major);
-  head.deal = reader.kind(BlockMapKind::table);
+  head.block_map = reader.kind(BlockMapKind::table);
   head.block_map_order = reader.kind(MemoryOrder::column_major);
   head.ghosts = reader.extents(head.ndims);
   head.blocks = reader.extents(head.ndims);
@@ -147,7 +148,7 @@ Result<BlockPartition1D> read_partition(Reader& reader) {
                                      : BlockPartition1D::by_size(extent, number);
 }
 
-Result<Deal> read_table(const Head& head, Reader& reader) {
+Result<BlockMap> read_table(const Head& head, Reader& reader) {
   std::int64_t count = 0;
   if (!checked_product(head.blocks, count)) {
     return invalid_distribution(
@@ -159,13 +160,13 @@ Result<Deal> read_table(const Head& head, Reader& reader) {
     const bool fits = owner >= 0 && owner < head.nranks;
     owners.push_back({fits ? static_cast<std::int32_t>(owner) : -1});
   }
-  return Deal::table(head.blocks, owners, head.nranks, head.block_map_order);
+  return BlockMap::table(head.blocks, owners, head.nranks, head.block_map_order);
 }
 
-Result<Deal> read_block_map(const Head& head, Reader& reader) {
-  switch (head.deal) {
+Result<BlockMap> read_block_map(const Head& head, Reader& reader) {
+  switch (head.block_map) {
     case BlockMapKind::round_robin:
-      return Deal::round_robin(head.blocks, head.nranks, head.block_map_order);
+      return BlockMap::round_robin(head.blocks, head.nranks, head.block_map_order);
     case BlockMapKind::table:
       return read_table(head, reader);
     case BlockMapKind::cyclic_grid:
@@ -173,13 +174,13 @@ Result<Deal> read_block_map(const Head& head, Reader& reader) {
     case BlockMapKind::grid:
       if (head.rank_grid == head.blocks) {
         const bool has_nodes = head.node_grid != Extents::zeros(head.ndims);
-        return Deal::grid(
+        return BlockMap::grid(
             head.blocks, head.nranks,
             {.order = head.block_map_order, .node_grid = has_nodes ? head.node_grid : Extents()});
       }
       break;  // a cyclic grid larger than the grid of blocks is stored as a grid
   }
-  return Deal::cyclic_grid(head.blocks, head.rank_grid, head.nranks, head.block_map_order);
+  return BlockMap::cyclic_grid(head.blocks, head.rank_grid, head.nranks, head.block_map_order);
 }
 
 // The error text for `count` numbers that do not describe a distribution.
@@ -192,45 +193,46 @@ std::string wrong_count(const Reader& reader, std::size_t count) {
 }  // namespace
 
 Numbers to_numbers(const Distribution& distribution) {
-  const Deal& deal = distribution.deal();
+  const BlockMap& block_map = distribution.block_map();
   const int ndims = distribution.ndims();
   Numbers numbers = {numbers_format,
                      ndims,
                      distribution.nranks(),
                      static_cast<std::int64_t>(distribution.storage()),
                      static_cast<std::int64_t>(distribution.order()),
-                     static_cast<std::int64_t>(deal.kind()),
-                     static_cast<std::int64_t>(deal.order())};
+                     static_cast<std::int64_t>(block_map.kind()),
+                     static_cast<std::int64_t>(block_map.order())};
   add_list(numbers, distribution.ghosts(), ndims);
-  add_list(numbers, deal.blocks(), ndims);
-  add_list(numbers, deal.rank_grid(), ndims);
-  add_list(numbers, deal.node_grid(), ndims);
+  add_list(numbers, block_map.blocks(), ndims);
+  add_list(numbers, block_map.rank_grid(), ndims);
+  add_list(numbers, block_map.node_grid(), ndims);
   for (int dim = 0; dim < ndims; ++dim) {
-    add_cut(numbers, distribution.cut(dim));
+    add_partition(numbers, distribution.partition(dim));
   }
-  add_table(numbers, deal);
+  add_table(numbers, block_map);
   return numbers;
 }
 
 Result<Distribution> distribution_from(std::span<const std::int64_t> numbers) {
   Reader reader(numbers);
   TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader));
-  std::vector<BlockPartition1D> cuts;
+  std::vector<BlockPartition1D> partitions;
   for (int dim = 0; dim < head.ndims; ++dim) {
-    auto cut = read_partition(reader);
-    if (reader.has_failed() || !cut.ok()) {
-      return invalid_distribution(cut.ok() ? wrong_count(reader, numbers.size())
-                                           : cut.status().message());
+    auto partition = read_partition(reader);
+    if (reader.has_failed() || !partition.ok()) {
+      return invalid_distribution(partition.ok() ? wrong_count(reader, numbers.size())
+                                                 : partition.status().message());
     }
-    cuts.push_back(std::move(cut).take());
+    partitions.push_back(std::move(partition).take());
   }
-  auto deal = read_block_map(head, reader);
-  if (reader.has_failed() || !reader.is_at_end() || !deal.ok()) {
-    return invalid_distribution(deal.ok() ? wrong_count(reader, numbers.size())
-                                          : deal.status().message());
+  auto block_map = read_block_map(head, reader);
+  if (reader.has_failed() || !reader.is_at_end() || !block_map.ok()) {
+    return invalid_distribution(block_map.ok() ? wrong_count(reader, numbers.size())
+                                               : block_map.status().message());
   }
-  auto distribution = Distribution::create(
-      cuts, *deal, {.storage = head.storage, .order = head.order, .ghosts = head.ghosts});
+  auto distribution =
+      Distribution::create(partitions, *block_map,
+                           {.storage = head.storage, .order = head.order, .ghosts = head.ghosts});
   if (!distribution.ok() && distribution.status().code() != Code::no_memory) {
     return invalid_distribution(distribution.status().message());
   }

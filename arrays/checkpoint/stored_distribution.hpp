@@ -2,11 +2,12 @@
 //
 // A distribution as a list of numbers in a checkpoint:
 //
-//     format 1 · dimensions · ranks · storage · order · kind of deal · order of deal
+//     format 1 · dimensions · ranks · storage · order · kind of block map · order of block map
 //     one number for each dimension: ghosts; blocks; grid of ranks; grid of a node's ranks or 0
-//     for each dimension: extent, kind of cut, and 1 number (the number of blocks, or their size)
+//     for each dimension: extent, kind of partition, and 1 number (the number of blocks, or their
+//     size)
 //       or the number of bounds and the bounds
-//     for a table: the owner of each block, in the order of the deal
+//     for a table: the owner of each block, in the order of the block map
 #pragma once
 
 #include <cstdint>

@@ -22,10 +22,10 @@ struct Progression {
   }
 };
 
-Progression along(const AccessRecord& touch, int dim) noexcept {
+Progression along(const AccessRecord& access, int dim) noexcept {
   const std::int64_t step =
-      touch.steps.is_empty() ? 1 : std::max<std::int64_t>(touch.steps[dim], 1);
-  return {touch.box.lo(dim), touch.box.hi(dim), step};
+      access.steps.is_empty() ? 1 : std::max<std::int64_t>(access.steps[dim], 1);
+  return {access.box.lo(dim), access.box.hi(dim), step};
 }
 
 // The first common number. Tries numbers of the sequence with the larger step; they repeat modulo
@@ -66,7 +66,7 @@ bool can_merge(const AccessRecord& a, const AccessRecord& b) noexcept {
          a.end_byte == b.end_byte && a.steps.is_empty() && b.steps.is_empty();
 }
 
-// The merged touch counts as ordered if either of them does.
+// The merged access counts as ordered if either of them does.
 bool merge(AccessRecord& into, const AccessRecord& other) noexcept {
   const bool is_same_section = into.steps == other.steps && into.box == other.box &&
                                into.kind == other.kind && into.epoch == other.epoch &&
@@ -88,8 +88,8 @@ bool merge(AccessRecord& into, const AccessRecord& other) noexcept {
 }
 
 bool is_before(const AccessRecord& a, const AccessRecord& b) noexcept {
-  const auto key = [](const AccessRecord& touch) {
-    return std::tuple(touch.epoch, touch.kind, touch.first_byte, touch.end_byte);
+  const auto key = [](const AccessRecord& access) {
+    return std::tuple(access.epoch, access.kind, access.first_byte, access.end_byte);
   };
   if (key(a) != key(b)) {
     return key(a) < key(b);
@@ -147,11 +147,11 @@ bool may_be_ordered(const AccessRecord& a, const AccessRecord& b, bool is_one_cl
 }
 
 // A box that grew may form one with an earlier box, as rows do when a plane is complete.
-bool AccessList::merge_into_recent(AccessRecord& touch) {
+bool AccessList::merge_into_recent(AccessRecord& access) {
   constexpr std::size_t looked_at = 8;
   const std::size_t first = access_records_.size() - std::min(looked_at, access_records_.size());
   for (std::size_t at = access_records_.size(); at-- > first;) {
-    if (access_records_[at].orders == touch.orders && merge(touch, access_records_[at])) {
+    if (access_records_[at].orders == access.orders && merge(access, access_records_[at])) {
       access_records_.erase(access_records_.begin() + static_cast<std::ptrdiff_t>(at));
       return true;
     }
@@ -159,8 +159,8 @@ bool AccessList::merge_into_recent(AccessRecord& touch) {
   return false;
 }
 
-bool AccessList::add(AccessRecord touch) {
-  while (merge_into_recent(touch)) {
+bool AccessList::add(AccessRecord access) {
+  while (merge_into_recent(access)) {
   }
   if (access_records_.size() == max_records && !is_full_) {
     compact();
@@ -169,17 +169,17 @@ bool AccessList::add(AccessRecord touch) {
   if (access_records_.size() == max_records) {
     return false;
   }
-  access_records_.push_back(touch);
+  access_records_.push_back(access);
   return true;
 }
 
-// Merges touches with any calls between them; the merged ones then count as ordered more often.
+// Merges accesses with any calls between them; the merged ones then count as ordered more often.
 void AccessList::compact() {
   std::sort(access_records_.begin(), access_records_.end(), is_before);
   std::vector<AccessRecord> kept;
-  for (const AccessRecord& touch : std::exchange(access_records_, {})) {
-    if (kept.empty() || !merge(kept.back(), touch)) {
-      kept.push_back(touch);
+  for (const AccessRecord& access : std::exchange(access_records_, {})) {
+    if (kept.empty() || !merge(kept.back(), access)) {
+      kept.push_back(access);
     }
   }
   access_records_ = std::move(kept);

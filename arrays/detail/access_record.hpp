@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Touch: an access of a rank to a box of an array, as the race check records it
+// Internal. AccessRecord: an access of a rank to a box of an array, as the race check records it
 // (arrays/race_check.hpp). AccessList: the accesses since the last sync, in bounded memory.
 #pragma once
 
@@ -32,14 +32,14 @@ struct AccessRecord {
   std::uint32_t first_byte = 0;
   std::uint32_t end_byte = 0;
   AccessKind kind = AccessKind::put;
-  /// acquired: between the team's last collective and this touch, the rank called an operation that
-  /// may have ordered it after another rank's operations. released: between this touch and the next
-  /// collective, it called one that may have ordered other ranks after it.
+  /// acquired: between the team's last collective and this access, the rank called an operation
+  /// that may have ordered it after another rank's operations. released: between this access and
+  /// the next collective, it called one that may have ordered other ranks after it.
   bool acquired = false;
   bool released = false;
-  /// The number of the team's collectives before the touch.
+  /// The number of the team's collectives before the access.
   std::uint32_t epoch = 0;
-  std::uint64_t orders = 0;   ///< number of ordering calls before this touch
+  std::uint64_t orders = 0;   ///< number of ordering calls before this access
   std::int64_t first_ns = 0;  ///< on the machine's clock
   std::int64_t last_ns = 0;
 };
@@ -51,8 +51,8 @@ static_assert(std::is_trivially_copyable_v<AccessRecord>);
 /// The box from the first common element to the last one; unset if there are none.
 [[nodiscard]] std::optional<Box> overlap(const AccessRecord& a, const AccessRecord& b) noexcept;
 
-/// Whether a lock, flag, notification or atomic operation may have ordered two touches of different
-/// ranks. False only if that is impossible. `is_one_clock`: their times can be compared.
+/// Whether a lock, flag, notification or atomic operation may have ordered two accesses of
+/// different ranks. False only if that is impossible. `is_one_clock`: their times can be compared.
 [[nodiscard]] bool may_be_ordered(const AccessRecord& a, const AccessRecord& b,
                                   bool is_one_clock) noexcept;
 
@@ -60,23 +60,23 @@ class AccessList {
  public:
   static constexpr std::size_t max_records = 4096;
 
-  /// Adds a touch; touches that form one box are merged. Returns false if there is no room. Throws
-  /// std::bad_alloc.
-  bool add(AccessRecord touch);
+  /// Adds an access; accesses that form one box are merged. Returns false if there is no room.
+  /// Throws std::bad_alloc.
+  bool add(AccessRecord access);
 
-  [[nodiscard]] std::span<const AccessRecord> touches() const noexcept { return access_records_; }
-  [[nodiscard]] std::span<AccessRecord> touches() noexcept { return access_records_; }
+  [[nodiscard]] std::span<const AccessRecord> records() const noexcept { return access_records_; }
+  [[nodiscard]] std::span<AccessRecord> records() noexcept { return access_records_; }
   [[nodiscard]] std::vector<AccessRecord> take() noexcept {
     is_full_ = false;
     return std::exchange(access_records_, {});
   }
 
  private:
-  bool merge_into_recent(AccessRecord& touch);
+  bool merge_into_recent(AccessRecord& access);
   void compact();
 
   std::vector<AccessRecord> access_records_;
-  bool is_full_ = false;  ///< full of touches that can't be merged
+  bool is_full_ = false;  ///< full of accesses that can't be merged
 };
 
 }  // namespace tessera::arrays::detail

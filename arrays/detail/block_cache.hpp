@@ -30,13 +30,13 @@ class BlockCache {
 
   /// Requires: `index` has one number for each dimension, inside the array.
   Found find(const std::int64_t* index) noexcept {
-    std::array<std::int64_t, max_dims> place;  // NOLINT(*-member-init): written before it is read
+    std::array<std::int64_t, max_dims> offsets;  // NOLINT(*-member-init): written before it is read
     std::int64_t number = 0;
     for (int dim = 0; dim < ndims_; ++dim) {
-      const BlockPartition1D& cut = data_.cut(dim);
-      const BlockPartition1D::Place at = cut.find(index[dim]);
-      number = number * cut.blocks() + at.block;
-      place[static_cast<std::size_t>(dim)] = at.place;
+      const BlockPartition1D& partition = data_.partition(dim);
+      const BlockPartition1D::Position at = partition.find(index[dim]);
+      number = number * partition.blocks() + at.block;
+      offsets[static_cast<std::size_t>(dim)] = at.offset;
     }
     Block& block = blocks_[static_cast<std::size_t>(number) % blocks_.size()];
     if (block.number != number) [[unlikely]] {
@@ -44,7 +44,7 @@ class BlockCache {
     }
     std::int64_t offset = block.offset;
     for (int dim = 0; dim < ndims_; ++dim) {
-      offset += place[static_cast<std::size_t>(dim)] * block.strides[dim];
+      offset += offsets[static_cast<std::size_t>(dim)] * block.strides[dim];
     }
     return {block.owner, offset, block.slice};
   }
@@ -61,12 +61,12 @@ class BlockCache {
   void fill(Block& block, std::int64_t number, const std::int64_t* index) noexcept {
     Index at = Index::zeros(ndims_);
     for (int dim = 0; dim < ndims_; ++dim) {
-      at[dim] = data_.cut(dim).find(index[dim]).block;
+      at[dim] = data_.partition(dim).find(index[dim]).block;
     }
     block.number = number;
     block.strides = Strides::zeros(ndims_);
-    block.offset = place_block(data_, at, block.strides);
-    block.owner = data_.deal.owner(at);
+    block.offset = locate_block(data_, at, block.strides);
+    block.owner = data_.block_map.owner(at);
     block.slice = block.owner == array_.team().rank() ? array_.region().local()
                                                       : array_.region().direct(block.owner);
   }

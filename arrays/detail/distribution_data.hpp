@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The data that copies of a Distribution share, and the computation of a block's location in its
-// owner's slice. Patches and Distribution both use place_block().
+// owner's slice. Patches and Distribution both use locate_block().
 #pragma once
 
 #include <array>
@@ -13,18 +13,19 @@
 namespace tessera::arrays::detail {
 
 struct DistributionData {
-  DistributionData(const Deal& dealt, Storage stored) : deal(dealt), storage(stored) {}
+  DistributionData(const BlockMap& given_map, Storage stored)
+      : block_map(given_map), storage(stored) {}
 
   Extents extents;
-  std::array<BlockPartition1D, max_dims> cuts;
-  Deal deal;
+  std::array<BlockPartition1D, max_dims> partitions;
+  BlockMap block_map;
   Storage storage;
   MemoryOrder order = MemoryOrder::row_major;
   bool is_one_block_per_rank = true;
   Extents ghosts;
   std::int64_t most_local_elements = 0;
 
-  /// For cyclic grids with irregular cuts: a table of length_before() for each block.
+  /// For cyclic grids with irregular partitions: a table of length_before() for each block.
   std::array<std::vector<std::int64_t>, max_dims> before;
   /// For round robin and tables: the number of elements between the starts of a rank's consecutive
   /// blocks.
@@ -32,8 +33,8 @@ struct DistributionData {
   /// If the sizes of blocks differ much: the start of each block, in linear order.
   std::vector<std::int64_t> starts;
 
-  [[nodiscard]] const BlockPartition1D& cut(int dim) const noexcept {
-    return cuts[static_cast<std::size_t>(dim)];
+  [[nodiscard]] const BlockPartition1D& partition(int dim) const noexcept {
+    return partitions[static_cast<std::size_t>(dim)];
   }
   /// The k-th fastest dimension in `in_order`.
   [[nodiscard]] int fast(int k, MemoryOrder in_order) const noexcept {
@@ -45,19 +46,19 @@ struct DistributionData {
     if (!table.empty()) {
       return table[static_cast<std::size_t>(block)];
     }
-    const FastDivider::Parts turn = deal.turn(dim, block);
-    return cut(dim).length_of(turn.remainder, deal.rank_grid()[dim], turn.quotient);
+    const FastDivider::Parts turn = block_map.turn(dim, block);
+    return partition(dim).length_of(turn.remainder, block_map.rank_grid()[dim], turn.quotient);
   }
   /// The total length along `dim` of all blocks of the ranks at a grid coordinate. For cyclic
   /// grids.
   [[nodiscard]] std::int64_t length_of_all(int dim, std::int64_t coordinate) const noexcept {
-    const std::int64_t count = deal.count_along(dim, coordinate);
-    const std::int64_t step = deal.rank_grid()[dim];
+    const std::int64_t count = block_map.count_along(dim, coordinate);
+    const std::int64_t step = block_map.rank_grid()[dim];
     if (before[static_cast<std::size_t>(dim)].empty() || count == 0) {
-      return cut(dim).length_of(coordinate, step, count);
+      return partition(dim).length_of(coordinate, step, count);
     }
     const std::int64_t last = coordinate + (count - 1) * step;
-    return length_before(dim, last) + cut(dim).length(last);
+    return length_before(dim, last) + partition(dim).length(last);
   }
 };
 
@@ -67,7 +68,7 @@ rma::Status measure(DistributionData& data);
 
 /// Sets `strides` to those of a block in its owner's slice, and returns the offset of its first
 /// element there. Both are in elements.
-std::int64_t place_block(const DistributionData& data, const Index& block,
-                         Strides& strides) noexcept;
+std::int64_t locate_block(const DistributionData& data, const Index& block,
+                          Strides& strides) noexcept;
 
 }  // namespace tessera::arrays::detail

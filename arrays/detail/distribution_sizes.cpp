@@ -49,7 +49,7 @@ Status measure_single(DistributionData& data) {
   for (int dim = 0; dim < largest.ndims(); ++dim) {
     std::int64_t margin = 0;
     if (__builtin_mul_overflow(data.ghosts[dim], 2, &margin) ||
-        __builtin_add_overflow(data.cut(dim).largest(), margin, &largest[dim])) {
+        __builtin_add_overflow(data.partition(dim).largest(), margin, &largest[dim])) {
       return too_large(fmt::format("ghost width {} of dimension {}", data.ghosts[dim], dim));
     }
   }
@@ -62,19 +62,19 @@ Status measure_single(DistributionData& data) {
 Status measure_cyclic(DistributionData& data) {
   Extents largest = data.extents;
   for (int dim = 0; dim < data.extents.ndims(); ++dim) {
-    const BlockPartition1D& cut = data.cut(dim);
-    const std::int64_t step = data.deal.rank_grid()[dim];
+    const BlockPartition1D& partition = data.partition(dim);
+    const std::int64_t step = data.block_map.rank_grid()[dim];
     // With blocks of one size, or the longer ones first, coordinate 0 has the most. Otherwise check
     // all.
     std::int64_t coordinates = 1;
-    if (cut.is_irregular()) {
+    if (partition.is_irregular()) {
       auto& before = data.before[static_cast<std::size_t>(dim)];
-      TESSERA_RETURN_IF_ERROR(make_table(before, cut.blocks(), "blocks"));
-      for (std::int64_t block = step; block < cut.blocks(); ++block) {
+      TESSERA_RETURN_IF_ERROR(make_table(before, partition.blocks(), "blocks"));
+      for (std::int64_t block = step; block < partition.blocks(); ++block) {
         before[static_cast<std::size_t>(block)] =
-            before[static_cast<std::size_t>(block - step)] + cut.length(block - step);
+            before[static_cast<std::size_t>(block - step)] + partition.length(block - step);
       }
-      coordinates = std::min(step, cut.blocks());
+      coordinates = std::min(step, partition.blocks());
     }
     std::int64_t most = 0;
     for (std::int64_t coordinate = 0; coordinate < coordinates; ++coordinate) {
@@ -89,24 +89,24 @@ Status measure_cyclic(DistributionData& data) {
 std::int64_t block_volume(const DistributionData& data, const Index& block) {
   Extents lengths = data.extents;
   for (int dim = 0; dim < block.ndims(); ++dim) {
-    lengths[dim] = data.cut(dim).length(block[dim]);
+    lengths[dim] = data.partition(dim).length(block[dim]);
   }
   return volume(lengths);
 }
 
-// The start of each block in its owner's slice, in the deal's order.
+// The start of each block in its owner's slice, in the block map's order.
 Status tabulate_starts(DistributionData& data) {
-  const Deal& deal = data.deal;
+  const BlockMap& block_map = data.block_map;
   std::vector<std::int64_t> used;
-  TESSERA_RETURN_IF_ERROR(make_table(data.starts, volume(deal.blocks()), "blocks"));
-  TESSERA_RETURN_IF_ERROR(make_table(used, deal.nranks(), "ranks"));
+  TESSERA_RETURN_IF_ERROR(make_table(data.starts, volume(block_map.blocks()), "blocks"));
+  TESSERA_RETURN_IF_ERROR(make_table(used, block_map.nranks(), "ranks"));
   Index block = Index::zeros(data.extents.ndims());
   for (std::int64_t& start : data.starts) {
-    auto& end = used[static_cast<std::size_t>(deal.owner(block).value)];
+    auto& end = used[static_cast<std::size_t>(block_map.owner(block).value)];
     start = end;
     end += block_volume(data, block);
     data.most_local_elements = std::max(data.most_local_elements, end);
-    advance(block, deal.blocks(), deal.order());
+    advance(block, block_map.blocks(), block_map.order());
   }
   return {};
 }
@@ -114,16 +114,17 @@ Status tabulate_starts(DistributionData& data) {
 // Several blocks on a rank without a grid: equal slots, or a table if sizes differ much.
 Status measure_linear(DistributionData& data) {
   Extents largest = data.extents;
-  bool is_irregular = data.deal.kind() == BlockMapKind::table;
+  bool is_irregular = data.block_map.kind() == BlockMapKind::table;
   for (int dim = 0; dim < data.extents.ndims(); ++dim) {
-    largest[dim] = data.cut(dim).largest();
-    is_irregular = is_irregular || data.cut(dim).is_irregular();
+    largest[dim] = data.partition(dim).largest();
+    is_irregular = is_irregular || data.partition(dim).is_irregular();
   }
   data.slot = volume(largest);
   if (!is_irregular) {
-    if (__builtin_mul_overflow(data.slot, data.deal.most_blocks(), &data.most_local_elements)) {
+    if (__builtin_mul_overflow(data.slot, data.block_map.most_blocks(),
+                               &data.most_local_elements)) {
       return too_large(fmt::format("the slice of a rank, {} blocks of {} elements,",
-                                   data.deal.most_blocks(), data.slot));
+                                   data.block_map.most_blocks(), data.slot));
     }
     return {};
   }
@@ -136,7 +137,7 @@ Status measure(DistributionData& data) {
   if (data.is_one_block_per_rank) {
     return measure_single(data);
   }
-  if (data.deal.kind() == BlockMapKind::cyclic_grid) {
+  if (data.block_map.kind() == BlockMapKind::cyclic_grid) {
     return measure_cyclic(data);
   }
   return measure_linear(data);

@@ -33,34 +33,35 @@ class Digest {
 };
 
 // Cuts that are not irregular are equal if these numbers are, regardless of how they were made.
-// Even cuts follow from extent and number of blocks, cuts by size from extent and largest block. If
-// a cut of one kind looks like one of the other, the start of the last block distinguishes them.
-void add_cut(Digest& digest, const BlockPartition1D& cut) noexcept {
-  digest.add(cut.extent());
-  digest.add(cut.blocks());
-  digest.add(cut.largest());
-  digest.add(cut.blocks() > 0 ? cut.lo(cut.blocks() - 1) : 0);
-  if (cut.is_irregular()) {
-    for (std::int64_t block = 0; block < cut.blocks(); ++block) {
-      digest.add(cut.lo(block));
+// Even partitions follow from extent and number of blocks, those by size from extent and largest
+// block. If a partition of one kind looks like one of the other, the start of the last block
+// distinguishes them.
+void add_partition(Digest& digest, const BlockPartition1D& partition) noexcept {
+  digest.add(partition.extent());
+  digest.add(partition.blocks());
+  digest.add(partition.largest());
+  digest.add(partition.blocks() > 0 ? partition.lo(partition.blocks() - 1) : 0);
+  if (partition.is_irregular()) {
+    for (std::int64_t block = 0; block < partition.blocks(); ++block) {
+      digest.add(partition.lo(block));
     }
   }
 }
 
-void add_block_map(Digest& digest, const Deal& deal) noexcept {
-  digest.add(static_cast<std::int64_t>(deal.kind()));
-  digest.add(static_cast<std::int64_t>(deal.order()));
-  digest.add(deal.nranks());
-  digest.add(deal.blocks());
-  digest.add(deal.rank_grid());
-  digest.add(deal.node_grid());
-  if (deal.kind() != BlockMapKind::table || volume(deal.blocks()) == 0) {
+void add_block_map(Digest& digest, const BlockMap& block_map) noexcept {
+  digest.add(static_cast<std::int64_t>(block_map.kind()));
+  digest.add(static_cast<std::int64_t>(block_map.order()));
+  digest.add(block_map.nranks());
+  digest.add(block_map.blocks());
+  digest.add(block_map.rank_grid());
+  digest.add(block_map.node_grid());
+  if (block_map.kind() != BlockMapKind::table || volume(block_map.blocks()) == 0) {
     return;
   }
-  Index block = Index::zeros(deal.ndims());
+  Index block = Index::zeros(block_map.ndims());
   do {
-    digest.add(deal.owner(block).value);
-  } while (advance(block, deal.blocks(), deal.order()));
+    digest.add(block_map.owner(block).value);
+  } while (advance(block, block_map.blocks(), block_map.order()));
 }
 
 }  // namespace
@@ -69,9 +70,9 @@ std::uint64_t fingerprint(const Distribution& distribution) noexcept {
   Digest digest;
   digest.add(distribution.extents());
   for (int dim = 0; dim < distribution.ndims(); ++dim) {
-    add_cut(digest, distribution.cut(dim));
+    add_partition(digest, distribution.partition(dim));
   }
-  add_block_map(digest, distribution.deal());
+  add_block_map(digest, distribution.block_map());
   digest.add(static_cast<std::int64_t>(distribution.storage()));
   digest.add(static_cast<std::int64_t>(distribution.order()));
   digest.add(distribution.ghosts());

@@ -54,7 +54,7 @@ Status check_apart(const Extents& extents, const Strides& strides) {
     return {};
   }
   Wide elements = 1;
-  Wide places = 1;
+  Wide span = 1;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     if (extents[dim] == 1) {
       continue;
@@ -68,11 +68,11 @@ Status check_apart(const Extents& extents, const Strides& strides) {
       }
     }
     elements *= extents[dim];
-    places += Wide{extents[dim] - 1} * magnitude(strides[dim]);
+    span += Wide{extents[dim] - 1} * magnitude(strides[dim]);
   }
-  if (elements > places) {
+  if (elements > span) {
     return overlap(fmt::format("{} of them in memory for {}", static_cast<std::int64_t>(elements),
-                               static_cast<std::int64_t>(places)));
+                               static_cast<std::int64_t>(span)));
   }
   return {};
 }

@@ -6,7 +6,6 @@
 
 #include "arrays/block_partition_1d.hpp"
 #include "arrays/detail/own_blocks.hpp"
-#include "arrays/detail/shift.hpp"
 #include "rma/region.hpp"
 
 namespace tessera::arrays::detail {
@@ -41,9 +40,9 @@ Box slab(const Box& box, std::int64_t number, std::int64_t count) {
   for (int dim = 1; dim < box.ndims(); ++dim) {
     longest = box.extent(dim) > box.extent(longest) ? dim : longest;
   }
-  const BlockPartition1D cut = *BlockPartition1D::even(box.extent(longest), count);
+  const BlockPartition1D partition = *BlockPartition1D::even(box.extent(longest), count);
   Box part = box;
-  part.set(longest, box.lo(longest) + cut.lo(number), box.lo(longest) + cut.hi(number));
+  part.set(longest, box.lo(longest) + partition.lo(number), box.lo(longest) + partition.hi(number));
   return part;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "arrays/detail/own_blocks.hpp"
 
-#include "arrays/detail/shift.hpp"
 #include "rma/handle.hpp"
 #include "rma/region.hpp"
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "arrays/detail/race_search.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
-
-#include "arrays/within_memory.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -27,7 +26,7 @@ bool is_write_by_call(AccessKind kind) noexcept {
   return kind == AccessKind::put || kind == AccessKind::accumulate || kind == AccessKind::atomic;
 }
 
-// Compares this member's touches with those of the others, as they arrive.
+// Compares this member's accesses with those of the others, as they arrive.
 class Search {
  public:
   Search(const rma::Job& job, rma::Team& team, std::span<const LoggedAccess> mine,
@@ -41,7 +40,7 @@ class Search {
   void compare(rma::TeamRank member, const LoggedAccess& theirs) {
     mark_explained_writes(theirs);
     for (std::size_t at = 0; at < mine_.size(); ++at) {
-      if (reports_here(mine_[at].touch, theirs.touch, member)) {
+      if (reports_here(mine_[at].access, theirs.access, member)) {
         compare(at, member, theirs);
       }
     }
@@ -75,13 +74,13 @@ class Search {
   // A put, accumulate or atomic operation explains a change: it was then not the owner's local
   // write.
   void mark_explained_writes(const LoggedAccess& cause) {
-    if (!is_write_by_call(cause.touch.kind)) {
+    if (!is_write_by_call(cause.access.kind)) {
       return;
     }
     for (std::size_t at = 0; at < mine_.size(); ++at) {
       const LoggedAccess& change = mine_[at];
-      if (change.touch.kind == AccessKind::local_write && change.array == cause.array &&
-          cause.touch.epoch <= change.touch.epoch && overlap(change.touch, cause.touch)) {
+      if (change.access.kind == AccessKind::local_write && change.array == cause.array &&
+          cause.access.epoch <= change.access.epoch && overlap(change.access, cause.access)) {
         is_explained_[at] = true;
       }
     }
@@ -89,28 +88,28 @@ class Search {
 
   void compare(std::size_t at, rma::TeamRank member, const LoggedAccess& theirs) {
     const LoggedAccess& mine = mine_[at];
-    if (mine.array != theirs.array || mine.touch.epoch != theirs.touch.epoch ||
-        !conflict(mine.touch.kind, theirs.touch.kind, mine.is_strict)) {
+    if (mine.array != theirs.array || mine.access.epoch != theirs.access.epoch ||
+        !conflict(mine.access.kind, theirs.access.kind, mine.is_strict)) {
       return;
     }
-    const RaceKind kind = kind_of(mine.array, mine.touch, theirs.touch);
-    const auto common = overlap(mine.touch, theirs.touch);
+    const RaceKind kind = kind_of(mine.array, mine.access, theirs.access);
+    const auto common = overlap(mine.access, theirs.access);
     if (!common || known_.contains(kind) || races_.contains(kind)) {
       return;
     }
     const rma::WorldRank other = team_.world_rank(member);
-    if (may_be_ordered(mine.touch, theirs.touch, job_.shares_node(other))) {
+    if (may_be_ordered(mine.access, theirs.access, job_.shares_node(other))) {
       return;
     }
     const Race race{.is_found = true,
                     .array = mine.array,
-                    .first = mine.touch,
-                    .second = theirs.touch,
+                    .first = mine.access,
+                    .second = theirs.access,
                     .first_rank = job_.rank(),
                     .second_rank = other,
                     .finder = job_.rank(),
                     .common = *common};
-    if (mine.touch.kind == AccessKind::local_write) {
+    if (mine.access.kind == AccessKind::local_write) {
       of_local_writes_.try_emplace(at, race);
     } else {
       races_.emplace(kind, race);
@@ -134,7 +133,7 @@ Status compare_all(rma::Team& team, std::span<const LoggedAccess> mine,
       gathered_bytes / (counts.size() * sizeof(LoggedAccess)), 1, std::max<std::size_t>(most, 1));
   std::vector<LoggedAccess> own;
   std::vector<LoggedAccess> all;
-  TESSERA_RETURN_IF_ERROR(team.agree(catch_bad_alloc([&] {
+  TESSERA_RETURN_IF_ERROR(team.agree(rma::detail::catch_bad_alloc([&] {
     own.resize(piece);
     all.resize(piece * counts.size());
     return Status();

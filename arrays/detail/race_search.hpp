@@ -17,14 +17,14 @@
 
 namespace tessera::arrays::detail {
 
-/// A touch, and its array, by a number that is the same on all members.
+/// An access, and its array, by a number that is the same on all members.
 struct LoggedAccess {
   std::uint64_t array = 0;
   bool is_strict = false;  ///< accumulates and atomic operations don't conflict
-  AccessRecord touch;
+  AccessRecord access;
 };
 
-/// Two touches without an order between them.
+/// Two accesses without an order between them.
 struct Race {
   bool is_found = false;
   std::uint64_t array = 0;
@@ -36,11 +36,11 @@ struct Race {
   Box common;
 };
 
-/// An array and two kinds of touches, in either order.
+/// An array and two kinds of accesses, in either order.
 using RaceKind = std::pair<std::uint64_t, std::uint32_t>;
 
 /// Collective. Returns one race of each kind that is not in `known`, the same on all members, and
-/// adds these kinds to `known`. Memory: at most 4 MiB, for any number of members and touches.
+/// adds these kinds to `known`. Memory: at most 4 MiB, for any number of members and accesses.
 /// Errors: those of collectives.
 rma::Result<std::vector<Race>> find_races(const rma::Job& job, rma::Team& team,
                                           std::span<const LoggedAccess> mine,

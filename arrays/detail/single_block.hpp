@@ -46,9 +46,9 @@ struct GivenStrides {
                                                            const Index& at) noexcept {
   Index block = at;
   for (int dim = 0; dim < at.ndims(); ++dim) {
-    block[dim] = data.cut(dim).find(at[dim]).block;
+    block[dim] = data.partition(dim).find(at[dim]).block;
   }
-  return data.deal.owner(block);
+  return data.block_map.owner(block);
 }
 
 /// Returns false, with `found` unspecified, if the box is empty, not inside, or in more than one
@@ -73,22 +73,22 @@ inline bool find_single_block(const DistributionData& data, const Box& box,
   std::int64_t remote_stride = bytes;
   for (int k = 0; k < ndims; ++k) {
     const int dim = is_row_major ? ndims - 1 - k : k;
-    const BlockPartition1D& cut = data.cut(dim);
+    const BlockPartition1D& partition = data.partition(dim);
     const std::int64_t lo = box.lo(dim);
-    if (static_cast<std::uint64_t>(lo) >= static_cast<std::uint64_t>(cut.extent())) {
+    if (static_cast<std::uint64_t>(lo) >= static_cast<std::uint64_t>(partition.extent())) {
       return false;
     }
-    const BlockPartition1D::Run within = cut.find_run(lo);
+    const BlockPartition1D::Run within = partition.find_run(lo);
     // If there are no elements, subtracting one gives a huge unsigned number.
     const std::uint64_t count_but_one =
         static_cast<std::uint64_t>(box.hi(dim)) - static_cast<std::uint64_t>(lo) - 1;
-    if (count_but_one >= static_cast<std::uint64_t>(within.length - within.place)) {
+    if (count_but_one >= static_cast<std::uint64_t>(within.length - within.offset)) {
       return false;
     }
     const auto count = static_cast<std::int64_t>(count_but_one + 1);
-    rank += within.block * data.deal.rank_stride(dim);
+    rank += within.block * data.block_map.rank_stride(dim);
     const std::int64_t ghosts = data.ghosts[dim];
-    found.offset += (within.place + ghosts) * remote_stride;
+    found.offset += (within.offset + ghosts) * remote_stride;
     if (count > 1) {
       const std::int64_t stride = local_stride(dim, found.elements) * bytes;
       if (stride != next_local || remote_stride != next_remote) {
@@ -105,8 +105,8 @@ inline bool find_single_block(const DistributionData& data, const Box& box,
     found.elements *= count;
     remote_stride *= within.length + 2 * ghosts;
   }
-  found.owner = data.deal.is_plain_grid() ? rma::TeamRank{static_cast<std::int32_t>(rank)}
-                                          : owner_at(data, box.lo());
+  found.owner = data.block_map.is_plain_grid() ? rma::TeamRank{static_cast<std::int32_t>(rank)}
+                                               : owner_at(data, box.lo());
   found.shape.run_bytes = static_cast<std::size_t>(run);
   return true;
 }

@@ -10,7 +10,6 @@
 using tessera::arrays::Array;
 using tessera::arrays::Box;
 using tessera::arrays::LocalView;
-using tessera::arrays::PeriodicDims;
 using tessera::arrays::Section;
 using tessera::arrays::Strides;
 using tessera::rma::require;
@@ -47,7 +46,7 @@ int main() {
 
   // The eight neighbours of (0, 0), and itself, where the array closes on itself.
   std::vector<double> around(9);
-  require(a.get(Box({-1, -1}, {2, 2}), PeriodicDims().set(), around));
+  require(a.get(periodic(Box({-1, -1}, {2, 2})), around));
 
   const double added = 100.0 * job.size();
   const bool is_right = frame[4] == -1 && frame[5] == 33 + added && frame[6] == 34 + added &&

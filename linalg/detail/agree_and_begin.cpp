@@ -22,14 +22,14 @@ Status fence_all(const arrays::ArrayBase& target,
 }  // namespace
 
 Status agree_and_begin(const arrays::ArrayBase& target,
-                       std::span<const arrays::ArrayBase* const> sources, Status mine,
-                       const Request& request) {
-  if (mine.ok()) {
-    mine = fence_all(target, sources);
+                       std::span<const arrays::ArrayBase* const> sources, Status own_status,
+                       const CallSignature& signature) {
+  if (own_status.ok()) {
+    own_status = fence_all(target, sources);
   }
-  rma::Asked asked = request.asked();
+  rma::Asked asked = signature.asked();
   asked.label = target.label(asked.label.verb);
-  return target.team().agree(mine, asked);
+  return target.team().agree(own_status, asked);
 }
 
 }  // namespace tessera::linalg::detail

@@ -12,13 +12,13 @@
 
 namespace tessera::linalg::detail {
 
-using arrays::detail::Request;
+using arrays::detail::CallSignature;
 
 /// Collective over the team of `target`. Fences this rank's writes to `target` and `sources`, and
 /// combines the members' statuses and requests. Requires: `target` is open. Errors: those of any
 /// member; invalid_argument if requests differ. Cost: one Team::agree().
 rma::Status agree_and_begin(const arrays::ArrayBase& target,
-                            std::span<const arrays::ArrayBase* const> sources, rma::Status mine,
-                            const Request& request);
+                            std::span<const arrays::ArrayBase* const> sources,
+                            rma::Status own_status, const CallSignature& signature);
 
 }  // namespace tessera::linalg::detail

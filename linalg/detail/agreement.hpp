@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "arrays/call_signature.hpp"
-#include "arrays/check_same_on_all.hpp"
 #include "rma/region.hpp"
 #include "rma/base/result.hpp"
 #include "rma/team.hpp"
@@ -14,14 +13,15 @@
 namespace tessera::linalg::detail {
 
 /// Collective on the region's team. All writes of members to the region are complete at return. An
-/// error in any member's `mine` takes precedence over errors of the fences. `request` has the
-/// arguments that all members must give alike.
-inline rma::Status meet(rma::Region& region, const rma::Status& mine,
-                        const arrays::detail::Request& request = arrays::detail::Request("sync")) {
+/// error in any member's `own_status` takes precedence over errors of the fences. `signature` has
+/// the arguments that all members must give alike.
+inline rma::Status meet(
+    rma::Region& region, const rma::Status& own_status,
+    const arrays::detail::CallSignature& signature = arrays::detail::CallSignature("sync")) {
   rma::Status fenced = region.fence();
-  rma::Asked asked = request.asked();
+  rma::Asked asked = signature.asked();
   asked.label = region.label(asked.label.verb);
-  return region.team().agree(mine.ok() ? fenced : mine, asked);
+  return region.team().agree(own_status.ok() ? fenced : own_status, asked);
 }
 
 /// Options for the regions of sparse matrices.

@@ -41,11 +41,11 @@ void BoxPanel::start(const ArrayBase& array, const Box& box) {
   data_ = buffer_.data();
   strides_ = dense_strides(extents_, array.distribution().order());
   for (const Patch& patch : array.distribution().patches(box, array.team().rank().value)) {
-    const std::int64_t place = distance(box.lo(), patch.box.lo(), strides_) * bytes;
+    const std::int64_t offset = distance(box.lo(), patch.box.lo(), strides_) * bytes;
     fetching_.collect(rma::get_async(
         array.job(),
         array.region().at(patch.owner, static_cast<std::uint64_t>(patch.offset * bytes)),
-        static_cast<std::byte*>(data_) + place,
+        static_cast<std::byte*>(data_) + offset,
         copy_shape(patch, strides_, array.element_bytes())));
   }
 }

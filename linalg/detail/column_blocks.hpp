@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #include "arrays/distribution.hpp"
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/interval_list.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/result.hpp"
 
 namespace tessera::linalg::detail {
@@ -48,7 +48,7 @@ struct ColumnBlocks {
   }
 
   [[nodiscard]] rma::Result<arrays::Distribution> distribution() const {
-    return arrays::detail::catch_bad_alloc([this] {
+    return rma::detail::catch_bad_alloc([this] {
       return arrays::Distribution::scalapack(
           {rows, columns}, {std::max<std::int64_t>(rows, 1), width}, {1, ranks}, ranks);
     });

@@ -40,7 +40,7 @@ constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
 Result<arrays::Distribution> column_layout(const MatrixMap& map, const rma::Team& team) {
   ColumnBlocks blocks = even_blocks(map, team);
   auto layout = blocks.distribution();
-  const std::int64_t width = map.array->distribution().cut(map.column_dim).largest();
+  const std::int64_t width = map.array->distribution().partition(map.column_dim).largest();
   if (width > 0 && width < blocks.width) {
     blocks.width = width;
     auto narrower = blocks.distribution();
@@ -140,31 +140,31 @@ Status check_pivots(std::int64_t singular, const Named& a) {
 }
 
 Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& operands,
-                         const MethodOptions& options, Status mine, Request request,
+                         const MethodOptions& options, Status own_status, CallSignature signature,
                          int work_per_element) {
   rma::Team& team = target.team();
   bool uses_scalapack = false;
   std::vector<arrays::ArrayBase*> sources;
-  if (mine.ok()) {
+  if (own_status.ok()) {
     if (options.method != Method::own) {
       Status possible = check_scalapack(target.job(), team);
       if (possible.ok()) {
         possible = check_scalapack_sizes(operands, team, options, work_per_element);
       }
       uses_scalapack = possible.ok();
-      mine = options.method == Method::scalapack ? std::move(possible) : Status();
+      own_status = options.method == Method::scalapack ? std::move(possible) : Status();
     }
     for (const Named& operand : operands) {
-      add(request, operand.map);
+      add(signature, operand.map);
       sources.push_back(operand.map.array);
     }
-    request.add(options.method).add(options.block);
-    if (mine.ok() && options.block < 0) {
-      mine =
+    signature.add(options.method).add(options.block);
+    if (own_status.ok() && options.block < 0) {
+      own_status =
           Status::error(Code::invalid_argument, fmt::format("the block size is {}", options.block));
     }
   }
-  TESSERA_RETURN_IF_ERROR(agree_and_begin(target, sources, std::move(mine), request));
+  TESSERA_RETURN_IF_ERROR(agree_and_begin(target, sources, std::move(own_status), signature));
   limit_blas_threads(target.job());
   return uses_scalapack;
 }

@@ -41,13 +41,13 @@ rma::Status check_extents_match(const Named& a, std::int64_t of_a, const Named& 
 rma::Status check_minor(std::int64_t minor, const Named& a);
 rma::Status check_pivots(std::int64_t singular, const Named& a);
 
-/// Collective over the team of `target`, which is open. Agrees on `mine` and `request`, and
+/// Collective over the team of `target`, which is open. Agrees on `own_status` and `signature`, and
 /// completes writes to the arrays of `operands`. Returns true if ScaLAPACK is to be used. Errors:
 /// those of any member; unsupported if ScaLAPACK was requested and can't be used.
 /// `work_per_element`: how many numbers its work space has for each local element.
 rma::Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& operands,
-                              const MethodOptions& options, rma::Status mine, Request request,
-                              int work_per_element = 1);
+                              const MethodOptions& options, rma::Status own_status,
+                              CallSignature signature, int work_per_element = 1);
 
 /// For the routines for eigenvalues and singular values (pXheevd's RWORK, pXgesvd's WORK).
 inline constexpr int spectral_work_per_element = 3;

@@ -17,7 +17,7 @@ constexpr std::int64_t full_inner = 384;
 constexpr std::int64_t min_piece = 128;
 
 bool is_grid(const MatrixMap& map) {
-  const arrays::BlockMapKind kind = map.array->distribution().deal().kind();
+  const arrays::BlockMapKind kind = map.array->distribution().block_map().kind();
   return kind == arrays::BlockMapKind::grid || kind == arrays::BlockMapKind::cyclic_grid;
 }
 
@@ -31,21 +31,21 @@ std::vector<std::int64_t> memory_changes(const MatrixMap& map, Axis axis,
                                          const IntervalList& list) {
   std::vector<std::int64_t> changes;
   bool touches_node = false;
-  std::int64_t place = 0;
+  std::int64_t position = 0;
   LinePart previous;
   for_each_line_part(map, axis, list, 0, [&](const LinePart& part) {
-    if (place > 0 && !previous.continues_with(part)) {
-      changes.push_back(place);
+    if (position > 0 && !previous.continues_with(part)) {
+      changes.push_back(position);
     }
     touches_node = touches_node || map.array->job().shares_node(world(map, part.owner));
-    place += part.range.length();
+    position += part.range.length();
     previous = part;
     return true;
   });
   if (!touches_node) {
     changes.clear();
   }
-  changes.push_back(place);
+  changes.push_back(position);
   return changes;
 }
 
@@ -128,9 +128,9 @@ std::vector<IntervalList> rotated_by_rank(const Factors& factors,
 }
 
 bool is_in_place(const MatrixMap& map, const IntervalList& rows, const IntervalList& columns) {
-  const auto placed = place_of(map, rows, columns);
-  return placed &&
-         direct_pointer(map, *placed, total_length(rows), total_length(columns)) != nullptr;
+  const auto location = locate(map, rows, columns);
+  return location &&
+         direct_pointer(map, *location, total_length(rows), total_length(columns)) != nullptr;
 }
 
 void cut_evenly(const IntervalList& list, std::int64_t longest, std::vector<IntervalList>& panels) {

@@ -5,20 +5,20 @@
 #include <cstddef>
 #include <utility>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg::detail {
 
-using arrays::detail::catch_bad_alloc;
 using rma::Job;
 using rma::Region;
 using rma::Result;
 using rma::Status;
 using rma::Team;
 using rma::TeamRank;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -28,9 +28,10 @@ std::size_t index_of(TeamRank rank) {
   return static_cast<std::size_t>(rank.value);
 }
 
-// This rank's slot in the part of `control` on the rank at index `place`.
-rma::RemoteAddress own_slot(const Team& team, const Region& control, std::size_t place) {
-  return control.at(TeamRank{static_cast<std::int32_t>(place)}, index_of(team.rank()) * slot_bytes);
+// This rank's slot in the part of `control` on the rank at index `member`.
+rma::RemoteAddress own_slot(const Team& team, const Region& control, std::size_t member) {
+  return control.at(TeamRank{static_cast<std::int32_t>(member)},
+                    index_of(team.rank()) * slot_bytes);
 }
 
 // One-sided. Sets slot o of each rank's part of `control` to the number from origin o.
@@ -59,11 +60,11 @@ Status lay_out(Region& control, std::vector<std::int64_t>& begins) {
 
 // One-sided. Reads the offsets of this rank's elements in the buffers of other ranks.
 Status get_offsets(Job& job, const Team& team, const Region& control,
-                   std::span<const std::int64_t> counts, std::vector<std::int64_t>& places) {
+                   std::span<const std::int64_t> counts, std::vector<std::int64_t>& offsets) {
   rma::Handle all;
   for (std::size_t rank = 0; rank < counts.size(); ++rank) {
     if (counts[rank] > 0) {
-      all.collect(rma::get_async(job, own_slot(team, control, rank), &places[rank], slot_bytes));
+      all.collect(rma::get_async(job, own_slot(team, control, rank), &offsets[rank], slot_bytes));
     }
   }
   return all.wait();
@@ -81,11 +82,11 @@ Result<std::vector<std::int64_t>> counts_of(const Team& team,
 
 // One-sided. Puts the lists into their buffers.
 Status put_lists(Job& job, const Region& to, std::span<const RankList> given,
-                 std::span<const std::int64_t> places) {
+                 std::span<const std::int64_t> offsets) {
   rma::Handle all;
   for (const RankList& list : given) {
-    const auto place = static_cast<std::uint64_t>(places[index_of(list.rank)]);
-    all.collect(rma::put_async(job, to.at(list.rank, place * slot_bytes), list.numbers.data(),
+    const auto offset = static_cast<std::uint64_t>(offsets[index_of(list.rank)]);
+    all.collect(rma::put_async(job, to.at(list.rank, offset * slot_bytes), list.numbers.data(),
                                list.numbers.size() * slot_bytes));
   }
   return all.wait();
@@ -121,14 +122,14 @@ Result<Placement> offsets_by_origin(Job& job, Team& team,
   Placement placement;
   const Status announced = catch_bad_alloc([&]() -> Status {
     TESSERA_RETURN_IF_ERROR(counts.status());
-    placement.places.resize(ranks);
+    placement.offsets.resize(ranks);
     placement.begins.resize(ranks + 1);
     return announce(job, team, control, *counts);
   });
   TESSERA_RETURN_IF_ERROR(meet(control, announced));
   TESSERA_RETURN_IF_ERROR(meet(control, lay_out(control, placement.begins)));
   const Status told =
-      catch_bad_alloc([&] { return get_offsets(job, team, control, *counts, placement.places); });
+      catch_bad_alloc([&] { return get_offsets(job, team, control, *counts, placement.offsets); });
   TESSERA_RETURN_IF_ERROR(meet(control, told));
   TESSERA_RETURN_IF_ERROR(control.free());
   return placement;
@@ -144,7 +145,7 @@ Result<std::vector<RankList>> exchange_lists(Job& job, Team& team,
   std::vector<RankList> lists;
   const Status sent = catch_bad_alloc([&] {
     lists = room_for(placement.begins);
-    return put_lists(job, received, *given, placement.places);
+    return put_lists(job, received, *given, placement.offsets);
   });
   TESSERA_RETURN_IF_ERROR(meet(received, sent));
   unpack(reinterpret_cast<const std::int64_t*>(received.local()), lists);

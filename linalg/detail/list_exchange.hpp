@@ -18,8 +18,8 @@ namespace tessera::linalg::detail {
 
 /// The offsets of exchanged elements in the receive buffers, in elements.
 struct Placement {
-  std::vector<std::int64_t> places;  ///< of this rank's first element in each rank's buffer
-  std::vector<std::int64_t> begins;  ///< of each rank's part of this rank's buffer, then the end
+  std::vector<std::int64_t> offsets;  ///< of this rank's first element in each rank's buffer
+  std::vector<std::int64_t> begins;   ///< of each rank's part of this rank's buffer, then the end
 };
 
 /// Collective. `counts` has the number of elements from this rank to each rank. Errors: that of any

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "arrays/shared_memory.hpp"
+#include "arrays/array_base.hpp"
 
 namespace tessera::linalg::detail {
 
@@ -71,11 +71,11 @@ Status check_square(const MatrixMap& map) {
 
 Status check_apart(const MatrixMap& one, std::string_view one_name, const MatrixMap& other,
                    std::string_view other_name) {
-  if (!arrays::detail::share_memory(*one.array, one.box, *other.array, other.box)) {
+  if (!arrays::share_memory(*one.array, one.box, *other.array, other.box)) {
     return {};
   }
   const std::string shared =
-      arrays::detail::is_same_layout(*one.array, *other.array)
+      arrays::is_same_layout(*one.array, *other.array)
           ? fmt::format("{} and {} share {} of {}: {} is {}, {} is {}", one_name, other_name,
                         to_string(intersect(one.box, other.box)), one.array->describe(), one_name,
                         to_string(one.box), other_name, to_string(other.box))
@@ -84,8 +84,8 @@ Status check_apart(const MatrixMap& one, std::string_view one_name, const Matrix
   return Status::error(Code::invalid_argument, shared).hint("copy one of them into another array");
 }
 
-void add(Request& request, const MatrixMap& map) {
-  request.add(*map.array, map.box).add(map.row_dim).add(map.column_dim);
+void add(CallSignature& signature, const MatrixMap& map) {
+  signature.add(*map.array, map.box).add(map.row_dim).add(map.column_dim);
 }
 
 }  // namespace tessera::linalg::detail

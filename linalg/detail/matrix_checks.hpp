@@ -33,6 +33,6 @@ rma::Status check_apart(const MatrixMap& one, std::string_view one_name, const M
                         std::string_view other_name);
 
 /// Adds the identity of a matrix to a request.
-void add(Request& request, const MatrixMap& map);
+void add(CallSignature& signature, const MatrixMap& map);
 
 }  // namespace tessera::linalg::detail

@@ -48,8 +48,8 @@ std::optional<Run> find_run(const MatrixMap& map, Axis axis, const IntervalList&
 
 }  // namespace
 
-std::optional<Placed> place_of(const MatrixMap& map, const IntervalList& rows,
-                               const IntervalList& columns) {
+std::optional<MatrixLocation> locate(const MatrixMap& map, const IntervalList& rows,
+                                     const IntervalList& columns) {
   const auto column = find_run(map, Axis::rows, rows, columns.front().lo);
   if (!column) {
     return std::nullopt;
@@ -62,10 +62,10 @@ std::optional<Placed> place_of(const MatrixMap& map, const IntervalList& rows,
   if (!row || (row->parts > 1 && !is_product)) {
     return std::nullopt;
   }
-  return Placed{.owner = column->first.owner,
-                .offset = column->first.offset,
-                .row_stride = column->first.stride,
-                .column_stride = row->first.stride};
+  return MatrixLocation{.owner = column->first.owner,
+                        .offset = column->first.offset,
+                        .row_stride = column->first.stride,
+                        .column_stride = row->first.stride};
 }
 
 }  // namespace tessera::linalg::detail

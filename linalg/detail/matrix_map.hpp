@@ -74,7 +74,7 @@ void for_each_line_part(const MatrixMap& map, Axis axis, const IntervalList& lis
 }
 
 /// The location of some rows and columns of a matrix, if they are one matrix in one slice.
-struct Placed {
+struct MatrixLocation {
   rma::TeamRank owner;
   std::int64_t offset = 0;  ///< of the first element, in elements
   std::int64_t row_stride = 0;
@@ -83,7 +83,7 @@ struct Placed {
 
 /// The location of these rows and columns; unset if they are on several ranks, or not one matrix in
 /// a rank's memory. Requires: neither list is empty. Cost: O(blocks along both lists).
-std::optional<Placed> place_of(const MatrixMap& map, const IntervalList& rows,
-                               const IntervalList& columns);
+std::optional<MatrixLocation> locate(const MatrixMap& map, const IntervalList& rows,
+                                     const IntervalList& columns);
 
 }  // namespace tessera::linalg::detail

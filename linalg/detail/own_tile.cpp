@@ -68,8 +68,8 @@ TileTarget choose_target(const MatrixMap& c, const OwnPart& part) {
                                   std::int64_t column_stride) {
     return LocalMatrix<char>{nullptr, height, width, row_stride, column_stride}.fits_blas();
   };
-  if (const auto placed = place_of(c, part.rows, part.columns)) {
-    return has_unit_stride(rows, columns, placed->row_stride, placed->column_stride)
+  if (const auto location = locate(c, part.rows, part.columns)) {
+    return has_unit_stride(rows, columns, location->row_stride, location->column_stride)
                ? TileTarget::in_place
                : TileTarget::scratch;
   }
@@ -92,8 +92,9 @@ Status OwnTile<T>::begin(OwnPart tile, TileTarget target) {
   const std::int64_t rows = total_length(tile_.rows);
   const std::int64_t columns = total_length(tile_.columns);
   if (target_ == TileTarget::in_place) {
-    const auto placed = place_of(c_, tile_.rows, tile_.columns);
-    matrix_ = {slice_ + placed->offset, rows, columns, placed->row_stride, placed->column_stride};
+    const auto location = locate(c_, tile_.rows, tile_.columns);
+    matrix_ = {slice_ + location->offset, rows, columns, location->row_stride,
+               location->column_stride};
   } else if (target_ == TileTarget::scratch) {
     const bool is_row_major = c_.is_row_major();
     const std::int64_t line = padded(is_row_major ? columns : rows);

@@ -26,22 +26,22 @@ rma::RemoteAddress address_of(const MatrixMap& map, rma::TeamRank owner, std::in
 
 }  // namespace
 
-void* direct_pointer(const MatrixMap& map, const Placed& placed, std::int64_t rows,
+void* direct_pointer(const MatrixMap& map, const MatrixLocation& location, std::int64_t rows,
                      std::int64_t columns) {
-  const LocalMatrix<std::byte> shape{nullptr, rows, columns, placed.row_stride,
-                                     placed.column_stride};
-  std::byte* const slice = shape.fits_blas() ? map.array->region().direct(placed.owner) : nullptr;
-  return slice == nullptr ? nullptr : slice + placed.offset * signed_bytes(map);
+  const LocalMatrix<std::byte> shape{nullptr, rows, columns, location.row_stride,
+                                     location.column_stride};
+  std::byte* const slice = shape.fits_blas() ? map.array->region().direct(location.owner) : nullptr;
+  return slice == nullptr ? nullptr : slice + location.offset * signed_bytes(map);
 }
 
 void Panel::start(const MatrixMap& map, const IntervalList& rows, const IntervalList& columns) {
   rows_ = total_length(rows);
   columns_ = total_length(columns);
   failed_ = Status();
-  const auto placed = place_of(map, rows, columns);
-  if (placed) {
-    if (void* const data = direct_pointer(map, *placed, rows_, columns_)) {
-      use(data, placed->row_stride, placed->column_stride);
+  const auto location = locate(map, rows, columns);
+  if (location) {
+    if (void* const data = direct_pointer(map, *location, rows_, columns_)) {
+      use(data, location->row_stride, location->column_stride);
       return;
     }
   }
@@ -49,8 +49,8 @@ void Panel::start(const MatrixMap& map, const IntervalList& rows, const Interval
   if (!failed_.ok()) {
     return;
   }
-  if (placed) {
-    fetch_placed(map, *placed);
+  if (location) {
+    fetch_located(map, *location);
   } else {
     fetch_blocks(map, merged(rows), merged(columns));
   }
@@ -77,14 +77,14 @@ Status Panel::reserve(const MatrixMap& map) {
   return {};
 }
 
-void Panel::fetch_placed(const MatrixMap& map, const Placed& placed) {
+void Panel::fetch_located(const MatrixMap& map, const MatrixLocation& location) {
   const auto shape = arrays::copy_shape(
       Extents{rows_, columns_},
       map.is_row_major() ? MemoryOrder::row_major : MemoryOrder::column_major,
-      Strides{row_stride_, column_stride_}, Strides{placed.row_stride, placed.column_stride},
+      Strides{row_stride_, column_stride_}, Strides{location.row_stride, location.column_stride},
       map.array->element_bytes());
-  fetching_ =
-      rma::get_async(map.array->job(), address_of(map, placed.owner, placed.offset), data_, shape);
+  fetching_ = rma::get_async(map.array->job(), address_of(map, location.owner, location.offset),
+                             data_, shape);
 }
 
 void Panel::fetch_blocks(const MatrixMap& map, const IntervalList& rows,
@@ -93,9 +93,9 @@ void Panel::fetch_blocks(const MatrixMap& map, const IntervalList& rows,
   for (const Interval& in_rows : rows) {
     std::int64_t column = 0;
     for (const Interval& in_columns : columns) {
-      const std::int64_t place = row * row_stride_ + column * column_stride_;
+      const std::int64_t offset = row * row_stride_ + column * column_stride_;
       fetch_box(map, map.part(in_rows, in_columns),
-                static_cast<std::byte*>(data_) + place * signed_bytes(map));
+                static_cast<std::byte*>(data_) + offset * signed_bytes(map));
       column += in_columns.length();
     }
     row += in_rows.length();
@@ -107,9 +107,9 @@ void Panel::fetch_box(const MatrixMap& map, const Box& box, std::byte* to) {
   local[map.row_dim] = row_stride_;
   local[map.column_dim] = column_stride_;
   for (const Patch& patch : map.array->distribution().patches(box)) {
-    const std::int64_t place = distance(box.lo(), patch.box.lo(), local) * signed_bytes(map);
+    const std::int64_t offset = distance(box.lo(), patch.box.lo(), local) * signed_bytes(map);
     fetching_.collect(rma::get_async(map.array->job(), address_of(map, patch.owner, patch.offset),
-                                     to + place,
+                                     to + offset,
                                      copy_shape(patch, local, map.array->element_bytes())));
   }
 }

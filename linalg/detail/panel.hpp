@@ -20,7 +20,7 @@
 namespace tessera::linalg::detail {
 
 /// The pointer to a matrix in this node's memory, if a kernel can use it as it is; else null.
-void* direct_pointer(const MatrixMap& map, const Placed& placed, std::int64_t rows,
+void* direct_pointer(const MatrixMap& map, const MatrixLocation& location, std::int64_t rows,
                      std::int64_t columns);
 
 /// The distance in elements between the lines of a buffer with lines of `length` elements. It is
@@ -47,7 +47,7 @@ class Panel {
  private:
   void use(void* data, std::int64_t row_stride, std::int64_t column_stride) noexcept;
   rma::Status reserve(const MatrixMap& map);
-  void fetch_placed(const MatrixMap& map, const Placed& placed);
+  void fetch_located(const MatrixMap& map, const MatrixLocation& location);
   void fetch_blocks(const MatrixMap& map, const IntervalList& rows, const IntervalList& columns);
   void fetch_box(const MatrixMap& map, const arrays::Box& box, std::byte* to);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "linalg/detail/row_blocks.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 #include <fmt/format.h>
 
@@ -7,41 +8,42 @@
 #include <numeric>
 #include <vector>
 
-#include "arrays/within_memory.hpp"
-
 namespace tessera::linalg::detail {
 
+using arrays::BlockMap;
 using arrays::BlockPartition1D;
-using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
-using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Result;
 using rma::Status;
 using rma::TeamRank;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
-Result<Distribution> map_blocks_in_order(const BlockPartition1D& cut, std::int64_t nranks) {
-  TESSERA_ASSIGN_OR_RETURN(const Deal deal, Deal::grid(Extents{cut.blocks()}, nranks));
-  return Distribution::create(std::span(&cut, 1), deal);
+Result<Distribution> map_blocks_in_order(const BlockPartition1D& partition, std::int64_t nranks) {
+  TESSERA_ASSIGN_OR_RETURN(const BlockMap block_map,
+                           BlockMap::grid(Extents{partition.blocks()}, nranks));
+  return Distribution::create(std::span(&partition, 1), block_map);
 }
 
 }  // namespace
 
 Result<Distribution> even_rows(std::int64_t rows, std::int32_t nranks) {
   return catch_bad_alloc([&]() -> Result<Distribution> {
-    TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut, BlockPartition1D::even(rows, nranks));
-    return map_blocks_in_order(cut, nranks);
+    TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
+                             BlockPartition1D::even(rows, nranks));
+    return map_blocks_in_order(partition, nranks);
   });
 }
 
 Result<Distribution> rows_from(std::int64_t rows, std::span<const std::int64_t> starts,
                                std::int32_t nranks) {
   return catch_bad_alloc([&]() -> Result<Distribution> {
-    TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut, BlockPartition1D::at_bounds(rows, starts));
-    return map_blocks_in_order(cut, nranks);
+    TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
+                             BlockPartition1D::at_bounds(rows, starts));
+    return map_blocks_in_order(partition, nranks);
   });
 }
 
@@ -62,12 +64,14 @@ Result<Distribution> rows_by_count(std::span<const std::int64_t> counts) {
   if (rows == 0) {
     return even_rows(0, nranks);
   }
-  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D cut, BlockPartition1D::at_bounds(rows, starts));
+  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
+                           BlockPartition1D::at_bounds(rows, starts));
   if (owners.back().value + 1 == std::ssize(owners)) {
-    return map_blocks_in_order(cut, nranks);
+    return map_blocks_in_order(partition, nranks);
   }
-  TESSERA_ASSIGN_OR_RETURN(const Deal deal, Deal::table(Extents{cut.blocks()}, owners, nranks));
-  return Distribution::create(std::span(&cut, 1), deal);
+  TESSERA_ASSIGN_OR_RETURN(const BlockMap block_map,
+                           BlockMap::table(Extents{partition.blocks()}, owners, nranks));
+  return Distribution::create(std::span(&partition, 1), block_map);
 }
 
 RowRange rows_of(const Distribution& rows, TeamRank rank) {

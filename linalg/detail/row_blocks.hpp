@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. The cut of a sparse matrix's rows into one block of consecutive rows for each rank. A
-// rank may have none, even in the middle of the team; blocks follow the order of the ranks.
+// Internal. The partition of a sparse matrix's rows into one block of consecutive rows for each
+// rank. A rank may have none, even in the middle of the team; blocks follow the order of the ranks.
 #pragma once
 
 #include <cstdint>

@@ -22,25 +22,25 @@ struct RowRun {
 std::vector<RowRun> runs_of(const SparsePattern& pattern, std::span<const std::int64_t> rows) {
   std::vector<RowRun> runs;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const arrays::ElementLocation place = pattern.row_distribution().locate({rows[i]});
-    if (i > 0 && rows[i] == rows[i - 1] + 1 && runs.back().owner == place.owner) {
+    const arrays::ElementLocation location = pattern.row_distribution().locate({rows[i]});
+    if (i > 0 && rows[i] == rows[i - 1] + 1 && runs.back().owner == location.owner) {
       ++runs.back().rows;
     } else {
-      runs.push_back({place.owner, place.offset, 1});
+      runs.push_back({location.owner, location.offset, 1});
     }
   }
   return runs;
 }
 
-std::vector<Piece> pieces_of(std::span<const RowLocation> places, void* to,
+std::vector<Piece> pieces_of(std::span<const RowLocation> locations, void* to,
                              std::size_t entry_bytes) {
   std::vector<Piece> pieces;
-  pieces.reserve(places.size());
+  pieces.reserve(locations.size());
   auto* at = static_cast<std::byte*>(to);
-  for (const RowLocation& place : places) {
-    const std::size_t bytes = static_cast<std::size_t>(place.entries) * entry_bytes;
+  for (const RowLocation& location : locations) {
+    const std::size_t bytes = static_cast<std::size_t>(location.entries) * entry_bytes;
     pieces.push_back(
-        {place.owner, static_cast<std::uint64_t>(place.first) * entry_bytes, at, bytes});
+        {location.owner, static_cast<std::uint64_t>(location.first) * entry_bytes, at, bytes});
     at += bytes;
   }
   return pieces;
@@ -61,51 +61,53 @@ Result<std::vector<RowLocation>> locate_rows(SparsePattern& pattern,
     to += run.rows + 1;
   }
   TESSERA_RETURN_IF_ERROR(get_pieces(pattern.job(), pattern.starts(), pieces).wait());
-  std::vector<RowLocation> places;
-  places.reserve(rows.size());
+  std::vector<RowLocation> locations;
+  locations.reserve(rows.size());
   const std::int64_t* from = starts.data();
   for (const RowRun& run : runs) {
     for (std::int64_t row = 0; row < run.rows; ++row) {
-      places.push_back({run.owner, from[row], from[row + 1] - from[row]});
+      locations.push_back({run.owner, from[row], from[row + 1] - from[row]});
     }
     from += run.rows + 1;
   }
-  return places;
+  return locations;
 }
 
-Status fetch_columns(SparsePattern& pattern, std::span<const RowLocation> places,
+Status fetch_columns(SparsePattern& pattern, std::span<const RowLocation> locations,
                      std::span<std::int64_t> to) {
   return get_pieces(pattern.job(), pattern.column(),
-                    pieces_of(places, to.data(), sizeof(std::int64_t)))
+                    pieces_of(locations, to.data(), sizeof(std::int64_t)))
       .wait();
 }
 
 template <SparseElement T>
-Status fetch_values(SparseMatrix<T>& matrix, std::span<const RowLocation> places, std::span<T> to) {
-  return get_pieces(matrix.job(), matrix.values(), pieces_of(places, to.data(), sizeof(T))).wait();
+Status fetch_values(SparseMatrix<T>& matrix, std::span<const RowLocation> locations,
+                    std::span<T> to) {
+  return get_pieces(matrix.job(), matrix.values(), pieces_of(locations, to.data(), sizeof(T)))
+      .wait();
 }
 
 template <SparseElement T>
-Result<LocalCsr<T>> fetch_rows(SparseMatrix<T>& matrix, std::span<const RowLocation> places) {
+Result<LocalCsr<T>> fetch_rows(SparseMatrix<T>& matrix, std::span<const RowLocation> locations) {
   LocalCsr<T> fetched;
-  fetched.rows = std::ssize(places);
+  fetched.rows = std::ssize(locations);
   fetched.columns = matrix.columns();
-  fetched.row_starts.reserve(places.size() + 1);
-  for (const RowLocation& place : places) {
-    fetched.row_starts.push_back(fetched.row_starts.back() + place.entries);
+  fetched.row_starts.reserve(locations.size() + 1);
+  for (const RowLocation& location : locations) {
+    fetched.row_starts.push_back(fetched.row_starts.back() + location.entries);
   }
   fetched.column.resize(static_cast<std::size_t>(fetched.row_starts.back()));
   fetched.value.resize(fetched.column.size());
-  TESSERA_RETURN_IF_ERROR(fetch_columns(*matrix.pattern(), places, fetched.column));
-  TESSERA_RETURN_IF_ERROR(fetch_values<T>(matrix, places, fetched.value));
+  TESSERA_RETURN_IF_ERROR(fetch_columns(*matrix.pattern(), locations, fetched.column));
+  TESSERA_RETURN_IF_ERROR(fetch_values<T>(matrix, locations, fetched.value));
   return fetched;
 }
 
-std::size_t rows_in_batch(std::span<const RowLocation> places) {
+std::size_t rows_in_batch(std::span<const RowLocation> locations) {
   std::int64_t entries = 0;
   std::size_t count = 0;
-  while (count < places.size()) {
-    entries += places[count].entries;
+  while (count < locations.size()) {
+    entries += locations[count].entries;
     if (count > 0 && entries > batch_entries) {
       break;
     }

@@ -27,18 +27,19 @@ rma::Result<std::vector<RowLocation>> locate_rows(SparsePattern& pattern,
                                                   std::span<const std::int64_t> rows);
 
 /// One-sided. Reads the columns of rows that were located, packed; below, their values.
-rma::Status fetch_columns(SparsePattern& pattern, std::span<const RowLocation> places,
+rma::Status fetch_columns(SparsePattern& pattern, std::span<const RowLocation> locations,
                           std::span<std::int64_t> to);
 template <SparseElement T>
-rma::Status fetch_values(SparseMatrix<T>& matrix, std::span<const RowLocation> places,
+rma::Status fetch_values(SparseMatrix<T>& matrix, std::span<const RowLocation> locations,
                          std::span<T> to);
 
 /// One-sided. Reads columns and values.
 template <SparseElement T>
-rma::Result<LocalCsr<T>> fetch_rows(SparseMatrix<T>& matrix, std::span<const RowLocation> places);
+rma::Result<LocalCsr<T>> fetch_rows(SparseMatrix<T>& matrix,
+                                    std::span<const RowLocation> locations);
 
-/// The number of first `places` that have at most batch_entries entries together; at least one,
+/// The number of first `locations` that have at most batch_entries entries together; at least one,
 /// unless there are none.
-std::size_t rows_in_batch(std::span<const RowLocation> places);
+std::size_t rows_in_batch(std::span<const RowLocation> locations);
 
 }  // namespace tessera::linalg::detail

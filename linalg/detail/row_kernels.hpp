@@ -14,8 +14,9 @@ namespace tessera::linalg::detail {
 
 /// The sum over a row in a fixed order: four sums of every fourth entry, so that additions don't
 /// wait for each other; then the total of these and of the rest.
-template <SparseElement T, class Place>
-inline T row_sum(const T* value, const Place* column, std::int64_t entries, const T* x) noexcept {
+template <SparseElement T, class ColumnIndex>
+inline T row_sum(const T* value, const ColumnIndex* column, std::int64_t entries,
+                 const T* x) noexcept {
   T sum{};
   std::int64_t k = 0;
   if (entries >= 8) {
@@ -37,16 +38,16 @@ inline T row_sum(const T* value, const Place* column, std::int64_t entries, cons
 }
 
 /// A block of rows in the form that the loops use.
-template <SparseElement T, class Place>
+template <SparseElement T, class ColumnIndex>
 struct RowsView {
   const std::int64_t* row_starts = nullptr;
-  const Place* column = nullptr;
+  const ColumnIndex* column = nullptr;
   const T* value = nullptr;
 };
 
 /// y[i] = row i · x, for the rows of some ranges.
-template <SparseElement T, class Place>
-[[gnu::noinline]] void multiply_rows(const RowsView<T, Place>& rows,
+template <SparseElement T, class ColumnIndex>
+[[gnu::noinline]] void multiply_rows(const RowsView<T, ColumnIndex>& rows,
                                      std::span<const RowRange> ranges, const T* x, T* y) noexcept {
   for (const RowRange& range : ranges) {
     std::int64_t start = rows.row_starts[range.lo];
@@ -59,8 +60,8 @@ template <SparseElement T, class Place>
 }
 
 /// x[column] += entry * y[i], for the entries of the rows of some ranges.
-template <SparseElement T, class Place>
-[[gnu::noinline]] void multiply_rows_transposed(const RowsView<T, Place>& rows,
+template <SparseElement T, class ColumnIndex>
+[[gnu::noinline]] void multiply_rows_transposed(const RowsView<T, ColumnIndex>& rows,
                                                 std::span<const RowRange> ranges, const T* y,
                                                 T* x) noexcept {
   for (const RowRange& range : ranges) {

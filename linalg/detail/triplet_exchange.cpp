@@ -8,22 +8,22 @@
 #include <span>
 #include <utility>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/list_exchange.hpp"
 #include "linalg/detail/row_blocks.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg::detail {
 
 using arrays::Distribution;
-using arrays::detail::catch_bad_alloc;
 using rma::Job;
 using rma::Region;
 using rma::Result;
 using rma::Status;
 using rma::Team;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -50,8 +50,8 @@ Result<std::vector<std::int64_t>> counts_of(const Team& team, const Distribution
 template <SparseElement T>
 Status put_batch(Job& job, const Region& to, const Distribution& rows,
                  std::span<const Triplet<T>> batch, std::vector<Triplet<T>>& sorted,
-                 std::vector<std::int64_t>& places) {
-  std::vector<std::size_t> ends(places.size() + 1, 0);
+                 std::vector<std::int64_t>& offsets) {
+  std::vector<std::size_t> ends(offsets.size() + 1, 0);
   for (const Triplet<T>& entry : batch) {
     ++ends[owner_of(rows, entry.row) + 1];
   }
@@ -61,13 +61,13 @@ Status put_batch(Job& job, const Region& to, const Distribution& rows,
     sorted[ends[owner_of(rows, entry.row)]++] = entry;
   }
   rma::Handle all;
-  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+  for (std::size_t rank = 0; rank < offsets.size(); ++rank) {
     const std::size_t count = ends[rank] - begins[rank];
     if (count > 0) {
-      const auto offset = static_cast<std::uint64_t>(places[rank]) * sizeof(Triplet<T>);
+      const auto offset = static_cast<std::uint64_t>(offsets[rank]) * sizeof(Triplet<T>);
       all.collect(rma::put_async(job, to.at({static_cast<std::int32_t>(rank)}, offset),
                                  &sorted[begins[rank]], count * sizeof(Triplet<T>)));
-      places[rank] += static_cast<std::int64_t>(count);
+      offsets[rank] += static_cast<std::int64_t>(count);
     }
   }
   return all.wait();
@@ -75,12 +75,12 @@ Status put_batch(Job& job, const Region& to, const Distribution& rows,
 
 template <SparseElement T>
 Status put_all(Job& job, const Region& to, const Distribution& rows,
-               std::span<const Triplet<T>> given, std::vector<std::int64_t>& places) {
-  const std::size_t most = std::max(min_batch, places.size() * 16);
+               std::span<const Triplet<T>> given, std::vector<std::int64_t>& offsets) {
+  const std::size_t most = std::max(min_batch, offsets.size() * 16);
   std::vector<Triplet<T>> sorted(std::min(most, given.size()));
   while (!given.empty()) {
     const std::size_t count = std::min(most, given.size());
-    TESSERA_RETURN_IF_ERROR(put_batch(job, to, rows, given.first(count), sorted, places));
+    TESSERA_RETURN_IF_ERROR(put_batch(job, to, rows, given.first(count), sorted, offsets));
     given = given.subspan(count);
   }
   return {};
@@ -175,7 +175,7 @@ Result<LocalCsr<T>> exchange(Job& job, Team& team, const Distribution& rows, std
   const auto expected = static_cast<std::size_t>(placement.begins.back());
   TESSERA_ASSIGN_OR_RETURN(Region received, Region::allocate(team, expected * sizeof(Triplet<T>)));
   const Status sent =
-      catch_bad_alloc([&] { return put_all<T>(job, received, rows, given, placement.places); });
+      catch_bad_alloc([&] { return put_all<T>(job, received, rows, given, placement.offsets); });
   TESSERA_RETURN_IF_ERROR(meet(received, sent));
   std::vector<Triplet<T>>().swap(given);
   auto own = catch_bad_alloc([&] {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "arrays/within_memory.hpp"
-#include "linalg/detail/copy_run.hpp"
+#include "linalg/detail/vector_push.hpp"
 #include "rma/aggregate.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg::detail {
@@ -124,14 +124,14 @@ void VectorGather<T>::lay_out(Array<T>& like, std::span<const arrays::ElementLoc
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return turn(found[a].owner) < turn(found[b].owner);
   });
-  for (const std::size_t place : order) {
-    const TeamRank owner = found[place].owner;
+  for (const std::size_t element : order) {
+    const TeamRank owner = found[element].owner;
     const bool is_here = mapped[static_cast<std::size_t>(owner.value)];
     std::vector<Batch>& batches = is_here ? mapped_ : remote_;
     if (batches.empty() || batches.back().owner != owner) {
       batches.push_back({owner, is_here || options_.mode == SpmvMode::push, {}, {}, 0, {}});
     }
-    positions_[place] = add(batches.back(), found[place].offset);
+    positions_[element] = add(batches.back(), found[element].offset);
     from_others_ += owner == self ? 0 : 1;
     shared_ += owner != self && is_here ? 1 : 0;
   }
@@ -155,12 +155,12 @@ std::vector<rma::Fragment> VectorGather<T>::Batch::merged_runs() const {
   std::vector<rma::Fragment> joined;
   std::size_t filled = end;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (places[i] > filled) {
+    if (offsets[i] > filled) {
       joined.back().bytes = end_of(runs[i]) - joined.back().remote_offset;
     } else {
       joined.push_back(runs[i]);
     }
-    filled = places[i] + runs[i].bytes / sizeof(T);
+    filled = offsets[i] + runs[i].bytes / sizeof(T);
   }
   return joined;
 }
@@ -174,7 +174,7 @@ std::size_t VectorGather<T>::add(Batch& batch, std::int64_t offset) {
   } else {
     filled_ += batch.gap_before(at);
     batch.runs.push_back({nullptr, at, sizeof(T)});
-    batch.places.push_back(filled_);
+    batch.offsets.push_back(filled_);
   }
   batch.end = ++filled_;
   return filled_ - 1;
@@ -185,10 +185,10 @@ auto VectorGather<T>::wanted(Array<T>& like, std::vector<std::vector<rma::Fragme
     -> std::vector<Wanted> {
   std::vector<Wanted> all;
   runs.reserve(remote_.size());  // the result refers to them
-  std::size_t place = mapped_.empty() ? 0 : mapped_.back().end;
+  std::size_t position = mapped_.empty() ? 0 : mapped_.back().end;
   for (const Batch& batch : remote_) {
-    all.push_back({batch.owner, runs.emplace_back(batch.merged_runs()), place});
-    place = batch.end;
+    all.push_back({batch.owner, runs.emplace_back(batch.merged_runs()), position});
+    position = batch.end;
   }
   for (const Batch& batch : mapped_) {
     if (options_.neighbours_only && batch.owner != like.team().rank()) {
@@ -201,7 +201,7 @@ auto VectorGather<T>::wanted(Array<T>& like, std::vector<std::vector<rma::Fragme
 template <SparseElement T>
 Status VectorGather<T>::prepare_push(Array<T>& like) {
   std::vector<std::vector<rma::Fragment>> runs;
-  const auto all = arrays::detail::catch_bad_alloc(
+  const auto all = rma::detail::catch_bad_alloc(
       [&]() -> rma::Result<std::vector<Wanted>> { return wanted(like, runs); });
   const auto meeting = options_.neighbours_only ? VectorPush<T>::Meeting::neighbours
                                                 : VectorPush<T>::Meeting::everybody;
@@ -215,13 +215,13 @@ template <SparseElement T>
 void VectorGather<T>::Batch::use(T* buffer) noexcept {
   auto part = copied.begin();
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    runs[i].local = buffer + places[i];
+    runs[i].local = buffer + offsets[i];
     if (part != copied.end() && part->remote_offset == runs[i].remote_offset) {
       part->local = runs[i].local;
       ++part;
     }
   }
-  places = {};
+  offsets = {};
 }
 
 // Uses memory that exists already, so that no member can fail here alone.

@@ -85,7 +85,7 @@ class VectorGather {
     rma::TeamRank owner;
     bool has_room = false;              // the buffer has room for gaps that are copied too
     std::vector<rma::Fragment> runs;    // runs of neighbouring elements, also in the buffer
-    std::vector<std::size_t> places;    // offset of each run in the buffer, until that exists
+    std::vector<std::size_t> offsets;   // offset of each run in the buffer, until that exists
     std::size_t end = 0;                // end of its part of the buffer
     std::vector<rma::Fragment> copied;  // for a mapped slice: the runs, with gaps
 

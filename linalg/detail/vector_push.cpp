@@ -8,17 +8,16 @@
 #include <optional>
 #include <utility>
 
-#include "arrays/within_memory.hpp"
-#include "linalg/detail/copy_run.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/notify.hpp"
 
 namespace tessera::linalg::detail {
 
 using arrays::Array;
-using arrays::detail::catch_bad_alloc;
 using rma::Code;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -88,12 +87,12 @@ Result<VectorPush<T>> VectorPush<T>::create(Array<T>& like, std::size_t elements
   });
   rma::Team& team = like.team();
   TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(push.job_, team, asked));
-  Status mine = catch_bad_alloc([&] { return push.add_readers(lists); });
+  Status own_status = catch_bad_alloc([&] { return push.add_readers(lists); });
   if (meeting == Meeting::neighbours) {
-    mine = push.add_flag_only_readers(team, mine);
+    own_status = push.add_flag_only_readers(team, own_status);
   }
   // The number of readers is known only after all lists have arrived.
-  TESSERA_RETURN_IF_ERROR(team.agree(mine));
+  TESSERA_RETURN_IF_ERROR(team.agree(own_status));
   TESSERA_ASSIGN_OR_RETURN(push.region_,
                            rma::Region::allocate(team, push.flag_of(push.sources_.size()),
                                                  {.name = "elements of others"}));
@@ -106,7 +105,7 @@ Result<std::vector<RankList>> VectorPush<T>::ask(std::span<const Wanted> wanted)
   for (std::size_t number = 0; number < wanted.size(); ++number) {
     const Wanted& each = wanted[number];
     RankList& list = asked.emplace_back(RankList{each.owner, {}});
-    list.numbers = {static_cast<std::int64_t>(each.place * sizeof(T)),
+    list.numbers = {static_cast<std::int64_t>(each.position * sizeof(T)),
                     static_cast<std::int64_t>(flag_of(number)),
                     static_cast<std::int64_t>(elements_ * sizeof(T))};
     for (const rma::Fragment& run : each.runs) {
@@ -135,11 +134,11 @@ Result<std::vector<RankList>> VectorPush<T>::request_reader_flags() {
 }
 
 // Collective. Requests flags from those readers, and adds what others request: this rank has a flag
-// at each rank that it only reads from. `mine` is an error of this rank's earlier work.
+// at each rank that it only reads from. `own_status` is an error of this rank's earlier work.
 template <SparseElement T>
-Status VectorPush<T>::add_flag_only_readers(rma::Team& team, const Status& mine) {
+Status VectorPush<T>::add_flag_only_readers(rma::Team& team, const Status& own_status) {
   const auto given = catch_bad_alloc([&]() -> Result<std::vector<RankList>> {
-    TESSERA_RETURN_IF_ERROR(mine);
+    TESSERA_RETURN_IF_ERROR(own_status);
     return request_reader_flags();
   });
   TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(job_, team, given));
@@ -167,7 +166,7 @@ void VectorPush<T>::add_reader(const RankList& asked) {
   const auto number = [&](std::size_t i) { return static_cast<std::uint64_t>(asked.numbers[i]); };
   Reader reader;
   reader.rank = asked.rank;
-  reader.place = number(0);
+  reader.offset = number(0);
   reader.flag = number(1);
   reader.buffer_bytes = number(2);
   for (std::size_t i = fixed_numbers; i < asked.numbers.size(); i += 2) {
@@ -200,8 +199,8 @@ Status VectorPush<T>::send_to(const Reader& reader, const std::byte* slice) {
     }
     from = packed_.data();
   }
-  const std::uint64_t place = reader.place + round_ % buffers_ * reader.buffer_bytes;
-  return rma::put_with_flag(job_, region_.at(reader.rank, place), from,
+  const std::uint64_t offset = reader.offset + round_ % buffers_ * reader.buffer_bytes;
+  return rma::put_with_flag(job_, region_.at(reader.rank, offset), from,
                             rma::CopyShape::contiguous(reader.bytes),
                             region_.at(reader.rank, reader.flag), value);
 }

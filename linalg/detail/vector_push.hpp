@@ -18,7 +18,9 @@
 // buffer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -32,6 +34,17 @@
 
 namespace tessera::linalg::detail {
 
+/// Copies `bytes` bytes of elements of type T. A single element is the most frequent case; its size
+/// is known at compile time, so it takes a load and a store instead of a call.
+template <class T>
+void copy_run(void* to, const std::byte* from, std::uint64_t bytes) noexcept {
+  if (bytes == sizeof(T)) {
+    std::memcpy(to, from, sizeof(T));
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
 template <SparseElement T>
 class VectorPush {
  public:
@@ -41,7 +54,7 @@ class VectorPush {
   struct Wanted {
     rma::TeamRank owner;
     std::span<const rma::Fragment> runs;  ///< remote sides, in the order of the buffer
-    std::size_t place = 0;                ///< position of the first element in the buffer
+    std::size_t position = 0;             ///< position of the first element in the buffer
   };
 
   /// Collective. For vectors with the distribution of `like`. A buffer has `elements` elements,
@@ -75,7 +88,7 @@ class VectorPush {
   /// A rank that reads elements of this rank.
   struct Reader {
     rma::TeamRank rank;
-    std::uint64_t place = 0;  ///< offset of the elements in its part of the region
+    std::uint64_t offset = 0;  ///< of the elements in its part of the region
     std::uint64_t flag = 0;
     std::uint64_t buffer_bytes = 0;  ///< distance from its first buffer to its second one
     std::uint64_t bytes = 0;
@@ -93,7 +106,7 @@ class VectorPush {
   rma::Result<std::vector<RankList>> ask(std::span<const Wanted> wanted);
   rma::Status add_readers(std::span<const RankList> asked);
   void add_reader(const RankList& asked);
-  rma::Status add_flag_only_readers(rma::Team& team, const rma::Status& mine);
+  rma::Status add_flag_only_readers(rma::Team& team, const rma::Status& own_status);
   rma::Result<std::vector<RankList>> request_reader_flags();
   rma::Status send_to(const Reader& reader, const std::byte* slice);
   void refuse(Reader& reader, rma::Code code);

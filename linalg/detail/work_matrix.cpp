@@ -33,11 +33,11 @@ bool has_layout(const MatrixMap& map, const Team& team, const Distribution& layo
   return layout_of(map) == layout && map.array->team().shared_state() == team.shared_state();
 }
 
-arrays::LocalBuffer buffer_of(const MatrixMap& map, const Patch& block, std::byte* place) {
+arrays::LocalBuffer buffer_of(const MatrixMap& map, const Patch& block, std::byte* address) {
   arrays::Strides strides = arrays::Strides::zeros(map.box.ndims());
   strides[map.row_dim] = block.strides[0];
   strides[map.column_dim] = block.strides[1];
-  return {place, strides};
+  return {address, strides};
 }
 
 Interval along(const Patch& block, int dim, std::int64_t most) {
@@ -69,7 +69,7 @@ Result<WorkMatrix> WorkMatrix::of(const MatrixMap& from, const Team& team,
   return work;
 }
 
-std::byte* WorkMatrix::place_of(const Patch& block) const noexcept {
+std::byte* WorkMatrix::address_of(const Patch& block) const noexcept {
   return array().region().local() +
          block.offset * static_cast<std::int64_t>(array().element_bytes());
 }
@@ -79,21 +79,21 @@ Status WorkMatrix::load(const MatrixMap& from) const {
   for (const Patch& block : layout().blocks(team().rank())) {
     const arrays::Box box =
         from.part(along(block, 0, from.rows()), along(block, 1, from.columns()));
-    fetching.collect(from.array->get_box_async(box, buffer_of(from, block, place_of(block))));
+    fetching.collect(from.array->get_box_async(box, buffer_of(from, block, address_of(block))));
   }
   return fetching.wait();
 }
 
-Status WorkMatrix::store(const MatrixMap& to, Status mine) {
-  if (copy_ && mine.ok()) {
+Status WorkMatrix::store(const MatrixMap& to, Status own_status) {
+  if (copy_ && own_status.ok()) {
     rma::Handle putting;
     for (const Patch& block : layout().blocks(team().rank())) {
       const arrays::Box box = to.part(along(block, 0, to.rows()), along(block, 1, to.columns()));
-      putting.collect(to.array->put_box_async(box, buffer_of(to, block, place_of(block))));
+      putting.collect(to.array->put_box_async(box, buffer_of(to, block, address_of(block))));
     }
-    mine = putting.wait();
+    own_status = putting.wait();
   }
-  return to.array->sync(std::move(mine));
+  return to.array->sync(std::move(own_status));
 }
 
 // Reads from the blocks across the diagonal, which no rank writes meanwhile, block by block; blocks
@@ -102,7 +102,7 @@ template <Scalar T>
 Status mirror_triangle(WorkMatrix& a, blas::Triangle triangle) {
   TESSERA_RETURN_IF_ERROR(a.array().sync());
   const bool keeps_lower = triangle == blas::Triangle::lower;
-  Status mine;
+  Status own_status;
   std::vector<T> across;
   for (const Patch& block : a.layout().blocks(a.team().rank())) {
     const bool is_lower = block.box.lo(0) > block.box.lo(1);
@@ -115,11 +115,11 @@ Status mirror_triangle(WorkMatrix& a, blas::Triangle triangle) {
     const Interval rows = along(block, 0, map.rows());
     const Interval columns = along(block, 1, map.columns());
     across.resize(static_cast<std::size_t>(block.box.volume()));
-    if (mine.ok()) {
+    if (own_status.ok()) {
       arrays::Strides strides = arrays::Strides::zeros(2);
       strides[map.row_dim] = 1;
       strides[map.column_dim] = rows.length();
-      mine = a.array().get_box(map.part(rows, columns), {across.data(), strides});
+      own_status = a.array().get_box(map.part(rows, columns), {across.data(), strides});
     }
     auto* const data = reinterpret_cast<T*>(a.array().region().local()) + block.offset;
     for (std::int64_t j = 0; j < block.box.extent(1); ++j) {
@@ -136,7 +136,7 @@ Status mirror_triangle(WorkMatrix& a, blas::Triangle triangle) {
       }
     }
   }
-  return a.array().sync(std::move(mine));
+  return a.array().sync(std::move(own_status));
 }
 
 RankGrid square_grid(std::int64_t ranks) {

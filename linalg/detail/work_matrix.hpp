@@ -51,9 +51,9 @@ class WorkMatrix {
                                        const arrays::Distribution& layout);
 
   /// Collective over the work matrix's team. Copies its first rows and columns, as many as `to`
-  /// has, to `to`, and returns the error of any member's `mine`. Does nothing if `to` is the array
-  /// itself.
-  rma::Status store(const MatrixMap& to, rma::Status mine = {});
+  /// has, to `to`, and returns the error of any member's `own_status`. Does nothing if `to` is the
+  /// array itself.
+  rma::Status store(const MatrixMap& to, rma::Status own_status = {});
 
   [[nodiscard]] MatrixMap map() const noexcept {
     return copy_ ? MatrixMap{&*copy_, copy_->box(), 0, 1} : original_;
@@ -77,7 +77,7 @@ class WorkMatrix {
  private:
   explicit WorkMatrix(const arrays::Distribution& layout) : layout_(layout) {}
   rma::Status load(const MatrixMap& from) const;
-  [[nodiscard]] std::byte* place_of(const arrays::Patch& block) const noexcept;
+  [[nodiscard]] std::byte* address_of(const arrays::Patch& block) const noexcept;
 
   mutable std::optional<arrays::ArrayBase> copy_;
   MatrixMap original_;

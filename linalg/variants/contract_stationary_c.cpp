@@ -208,7 +208,7 @@ class OwnContraction {
     return LocalMatrix<const T>{to, extent_of(extents, row_dims), columns, columns, 1};
   }
 
-  T* place_of(const Part& part) const {
+  T* address_of(const Part& part) const {
     return slice_ + part.block.offset +
            distance(part.block.box.lo(), part.box.lo(), part.block.strides);
   }
@@ -217,7 +217,7 @@ class OwnContraction {
     const Extents extents = part.box.extents();
     const auto& rows = task_.dims.rows.left;
     const auto& columns = task_.dims.columns.left;
-    const auto matrix = as_matrix(place_of(part), extents, part.block.strides, rows, columns);
+    const auto matrix = as_matrix(address_of(part), extents, part.block.strides, rows, columns);
     is_in_place_ = matrix.has_value();
     if (is_in_place_) {
       matrix_c_ = *matrix;
@@ -232,7 +232,7 @@ class OwnContraction {
   // part = sum + beta part.
   void add_to_part(const Part& part) {
     const Extents extents = part.box.extents();
-    T* const to = place_of(part);
+    T* const to = address_of(part);
     const T* const sum = matrix_c_.data;
     const T beta = task_.beta;
     detail::for_each_line(extents, part.block.strides,

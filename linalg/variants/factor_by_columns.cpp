@@ -11,21 +11,21 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/panel.hpp"
 #include "linalg/lapack.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg::variants {
 
-using arrays::detail::catch_bad_alloc;
 using detail::ColumnBlocks;
 using detail::Interval;
 using detail::Panel;
 using detail::WorkMatrix;
 using rma::Result;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -101,7 +101,7 @@ class Loop {
   }
 
   // Collective. Synchronises; returns the error of any rank.
-  Status finish(Status mine) { return a_->array().sync(std::move(mine)); }
+  Status finish(Status own_status) { return a_->array().sync(std::move(own_status)); }
 
  private:
   WorkMatrix* a_;
@@ -213,29 +213,29 @@ Status update_qr(Loop<T>& loop, std::int64_t k, std::span<const T> tau,
 template <Scalar T>
 Result<std::int64_t> cholesky_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
   Loop<T> loop(a, blocks);
-  Status mine;
+  Status own_status;
   PanelResult<std::int64_t> panel_result;
   for (std::int64_t k = 0; k < blocks.count() && panel_result.info == 0 && !panel_result.is_failed;
        ++k) {
-    if (blocks.owns(k) && mine.ok()) {
+    if (blocks.owns(k) && own_status.ok()) {
       auto info = catch_bad_alloc([&] { return cholesky_block(loop, k); });
-      mine = info.status();
+      own_status = info.status();
       panel_result.info = info.ok() ? *info : 0;
     }
-    panel_result.is_failed = !mine.ok();
+    panel_result.is_failed = !own_status.ok();
     TESSERA_RETURN_IF_ERROR(loop.share(k, panel_result));
-    if (mine.ok() && panel_result.info == 0 && !panel_result.is_failed) {
-      mine = catch_bad_alloc([&] { return update_cholesky(loop, k); });
+    if (own_status.ok() && panel_result.info == 0 && !panel_result.is_failed) {
+      own_status = catch_bad_alloc([&] { return update_cholesky(loop, k); });
     }
   }
-  TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(loop.finish(std::move(own_status)));
   return panel_result.info;
 }
 
 template <Scalar T>
 Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
   Loop<T> loop(a, blocks);
-  Status mine;
+  Status own_status;
   LuSteps steps;
   PanelResult<std::int32_t> panel_result;
   TESSERA_RETURN_IF_ERROR(loop.begin([&] {
@@ -244,13 +244,13 @@ Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
   }));
   for (std::int64_t k = 0; loop.steps_of(k) > 0 && !panel_result.is_failed; ++k) {
     panel_result.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
-    if (blocks.owns(k) && mine.ok()) {
+    if (blocks.owns(k) && own_status.ok()) {
       auto info =
           catch_bad_alloc([&] { return lapack::lu<T>(loop.own_block(k), panel_result.numbers); });
-      mine = info.status();
+      own_status = info.status();
       panel_result.info = info.ok() ? *info : 0;
     }
-    panel_result.is_failed = !mine.ok();
+    panel_result.is_failed = !own_status.ok();
     TESSERA_RETURN_IF_ERROR(loop.share(k, panel_result));
     if (steps.singular == 0 && panel_result.info != 0) {
       steps.singular = blocks.block(k).lo + panel_result.info;
@@ -258,11 +258,11 @@ Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
     for (const std::int32_t pivot : panel_result.numbers) {
       steps.pivots.push_back(blocks.block(k).lo + pivot);
     }
-    if (mine.ok() && !panel_result.is_failed) {
-      mine = catch_bad_alloc([&] { return update_lu<T>(loop, k, panel_result.numbers); });
+    if (own_status.ok() && !panel_result.is_failed) {
+      own_status = catch_bad_alloc([&] { return update_lu<T>(loop, k, panel_result.numbers); });
     }
   }
-  TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(loop.finish(std::move(own_status)));
   exchange_in_earlier_columns<T>(loop, steps.pivots);
   TESSERA_RETURN_IF_ERROR(loop.finish({}));
   return steps;
@@ -271,7 +271,7 @@ Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
 template <Scalar T>
 Result<std::vector<T>> qr_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
   Loop<T> loop(a, blocks);
-  Status mine;
+  Status own_status;
   std::vector<T> tau;
   PanelResult<T> panel_result;
   detail::ColumnMajorCopy<T> copy;
@@ -281,18 +281,19 @@ Result<std::vector<T>> qr_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) 
   }));
   for (std::int64_t k = 0; loop.steps_of(k) > 0 && !panel_result.is_failed; ++k) {
     panel_result.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
-    if (blocks.owns(k) && mine.ok()) {
-      mine =
+    if (blocks.owns(k) && own_status.ok()) {
+      own_status =
           catch_bad_alloc([&] { return lapack::qr<T>(loop.own_block(k), panel_result.numbers); });
     }
-    panel_result.is_failed = !mine.ok();
+    panel_result.is_failed = !own_status.ok();
     TESSERA_RETURN_IF_ERROR(loop.share(k, panel_result));
     tau.insert(tau.end(), panel_result.numbers.begin(), panel_result.numbers.end());
-    if (mine.ok() && !panel_result.is_failed) {
-      mine = catch_bad_alloc([&] { return update_qr<T>(loop, k, panel_result.numbers, copy); });
+    if (own_status.ok() && !panel_result.is_failed) {
+      own_status =
+          catch_bad_alloc([&] { return update_qr<T>(loop, k, panel_result.numbers, copy); });
     }
   }
-  TESSERA_RETURN_IF_ERROR(loop.finish(std::move(mine)));
+  TESSERA_RETURN_IF_ERROR(loop.finish(std::move(own_status)));
   return tau;
 }
 

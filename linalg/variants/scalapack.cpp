@@ -16,15 +16,14 @@
 #include <utility>
 
 #include "linalg/detail/by_type.hpp"
-#include "linalg/detail/finite.hpp"
-#include "linalg/detail/positive_diagonal.hpp"
+#include "linalg/detail/value_checks.hpp"
 #include "linalg/variants/scalapack_routines.hpp"
 #include "rma/base/floating_point_guard.hpp"
 
 namespace tessera::linalg {
 
+using arrays::BlockMap;
 using arrays::BlockMapKind;
-using arrays::Deal;
 using arrays::Distribution;
 using arrays::MemoryOrder;
 using detail::MatrixMap;
@@ -65,7 +64,7 @@ int count(std::int64_t number) {
 // The size of square blocks. A block that the end of a matrix cuts off does not determine it; then
 // any size that isn't smaller is suitable.
 std::int64_t block_of(const Distribution& layout) {
-  return std::max<std::int64_t>({layout.cut(0).largest(), layout.cut(1).largest(), 1});
+  return std::max<std::int64_t>({layout.partition(0).largest(), layout.partition(1).largest(), 1});
 }
 
 // The BLACS grid of a call's first matrix, which ends with this object, and the size of all blocks.
@@ -73,15 +72,15 @@ std::int64_t block_of(const Distribution& layout) {
 class Grid {
  public:
   explicit Grid(const WorkMatrix& matrix) : block_(block_of(matrix.layout())) {
-    const Deal& deal = matrix.layout().deal();
+    const BlockMap& block_map = matrix.layout().block_map();
     const Team& team = matrix.team();
-    rows_ = deal.rank_grid()[0];
-    columns_ = deal.rank_grid()[1];
-    row_ = deal.coordinates(team.rank())[0];
-    column_ = deal.coordinates(team.rank())[1];
+    rows_ = block_map.rank_grid()[0];
+    columns_ = block_map.rank_grid()[1];
+    row_ = block_map.coordinates(team.rank())[0];
+    column_ = block_map.coordinates(team.rank())[1];
     std::vector<int> ranks(static_cast<std::size_t>(rows_ * columns_));
     for (std::int32_t member = 0; member < team.size(); ++member) {
-      const arrays::Index at = deal.coordinates({member});
+      const arrays::Index at = block_map.coordinates({member});
       ranks[static_cast<std::size_t>(at[0] + at[1] * rows_)] = team.world_rank({member}).value;
     }
     Cblacs_get(-1, 0, &context_);
@@ -116,25 +115,25 @@ class Grid {
 struct ScalapackAxis {
   std::int64_t extent = 0;
   std::int64_t block = 1;
-  std::int64_t place = 0;  ///< coordinate of the rank in the grid
+  std::int64_t coordinate = 0;  ///< of the rank in the grid
   std::int64_t ranks = 1;
 
   [[nodiscard]] std::int64_t own() const {
     const std::int64_t whole = extent / block;
-    const std::int64_t blocks = whole / ranks + (place < whole % ranks ? 1 : 0);
-    return blocks * block + (place == whole % ranks ? extent % block : 0);
+    const std::int64_t blocks = whole / ranks + (coordinate < whole % ranks ? 1 : 0);
+    return blocks * block + (coordinate == whole % ranks ? extent % block : 0);
   }
   // The number of elements on the rank that has the most.
   [[nodiscard]] std::int64_t most() const {
     return (extent + block * ranks - 1) / (block * ranks) * block;
   }
   [[nodiscard]] std::int64_t global(std::int64_t local) const {
-    return (local / block * ranks + place) * block + local % block;
+    return (local / block * ranks + coordinate) * block + local % block;
   }
   // The local index of a global index; −1 if another rank has it.
   [[nodiscard]] std::int64_t local(std::int64_t global) const {
     const std::int64_t which = global / block;
-    return which % ranks == place ? which / ranks * block + global % block : -1;
+    return which % ranks == coordinate ? which / ranks * block + global % block : -1;
   }
 };
 
@@ -223,10 +222,10 @@ Result<std::int64_t> first_not_positive(Matrix<T>& factor, rma::Team& team) {
   const ScalapackAxis& rows = factor.rows;
   std::int64_t first = rows.extent + 1;
   for (std::int64_t local = 0; local < rows.own(); ++local) {
-    const std::int64_t place = rows.global(local);
-    const std::int64_t column = factor.columns.local(place);
+    const std::int64_t global = rows.global(local);
+    const std::int64_t column = factor.columns.local(global);
     if (column >= 0 && !detail::is_positive(factor.elements()[column * rows.own() + local])) {
-      first = place + 1;
+      first = global + 1;
       break;
     }
   }
@@ -255,7 +254,7 @@ Result<std::vector<N>> gather(const WorkMatrix& a, const ScalapackAxis& axis, bo
 // ScaLAPACK takes shortcuts, and only owners get the values.
 template <class N>
 Status broadcast_values(const WorkMatrix& a, std::vector<N>& values) {
-  const rma::TeamRank first = a.layout().deal().owner({0, 0});
+  const rma::TeamRank first = a.layout().block_map().owner({0, 0});
   return a.team().broadcast(std::as_writable_bytes(std::span(values)), first);
 }
 
@@ -281,30 +280,33 @@ Result<Distribution> layout_of(std::int64_t rows, std::int64_t columns, std::int
   TESSERA_ASSIGN_OR_RETURN(const arrays::BlockPartition1D column_partition,
                            arrays::BlockPartition1D::by_size(columns, block));
   TESSERA_ASSIGN_OR_RETURN(
-      const Deal deal,
-      Deal::cyclic_grid({row_partition.blocks(), column_partition.blocks()}, grid, ranks, order));
+      const BlockMap block_map,
+      BlockMap::cyclic_grid({row_partition.blocks(), column_partition.blocks()}, grid, ranks,
+                            order));
   return Distribution::create(
-      std::array{row_partition, column_partition}, deal,
+      std::array{row_partition, column_partition}, block_map,
       {.storage = arrays::Storage::local_matrix, .order = MemoryOrder::column_major});
 }
 
 // Whether blocks are as ScaLAPACK needs them: all of one size, except the last.
-bool is_by_size(const arrays::BlockPartition1D& cut, std::int64_t block) {
-  return !cut.is_irregular() &&
-         (cut.blocks() <= 1 ||
-          (cut.largest() == block && cut.lo(cut.blocks() - 1) == (cut.blocks() - 1) * block));
+bool is_by_size(const arrays::BlockPartition1D& partition, std::int64_t block) {
+  return !partition.is_irregular() &&
+         (partition.blocks() <= 1 ||
+          (partition.largest() == block &&
+           partition.lo(partition.blocks() - 1) == (partition.blocks() - 1) * block));
 }
 
 // Whether ScaLAPACK can work in place on an array with this layout.
 bool fits_library(const Distribution& layout, std::int64_t block) {
-  const Deal& deal = layout.deal();
-  const bool is_grid = (deal.kind() == BlockMapKind::grid && deal.node_grid().is_empty()) ||
-                       deal.kind() == BlockMapKind::cyclic_grid;
+  const BlockMap& block_map = layout.block_map();
+  const bool is_grid =
+      (block_map.kind() == BlockMapKind::grid && block_map.node_grid().is_empty()) ||
+      block_map.kind() == BlockMapKind::cyclic_grid;
   const std::int64_t own = block_of(layout);
-  return layout.ndims() == 2 && is_grid && volume(deal.rank_grid()) == layout.nranks() &&
+  return layout.ndims() == 2 && is_grid && volume(block_map.rank_grid()) == layout.nranks() &&
          layout.order() == MemoryOrder::column_major && !layout.has_ghosts() &&
          (layout.storage() == arrays::Storage::local_matrix || layout.is_one_block_per_rank()) &&
-         is_by_size(layout.cut(0), own) && is_by_size(layout.cut(1), own) &&
+         is_by_size(layout.partition(0), own) && is_by_size(layout.partition(1), own) &&
          (block == 0 || block == own);
 }
 
@@ -331,18 +333,18 @@ Result<WorkMatrix> at(const MatrixMap& map, const Team& team, std::int64_t block
 }
 
 Result<WorkMatrix> zeros_like(const WorkMatrix& like, std::int64_t rows, std::int64_t columns) {
-  const Deal& deal = like.layout().deal();
+  const BlockMap& block_map = like.layout().block_map();
   TESSERA_ASSIGN_OR_RETURN(const Distribution layout,
-                           layout_of(rows, columns, block_of(like.layout()), deal.rank_grid(),
-                                     deal.nranks(), deal.order()));
+                           layout_of(rows, columns, block_of(like.layout()), block_map.rank_grid(),
+                                     block_map.nranks(), block_map.order()));
   return WorkMatrix::zeros(like.array(), like.team(), layout);
 }
 
 Result<WorkMatrix> beside(const WorkMatrix& like, const MatrixMap& map, WorkMatrix::Use use) {
-  const Deal& deal = like.layout().deal();
+  const BlockMap& block_map = like.layout().block_map();
   TESSERA_ASSIGN_OR_RETURN(const Distribution layout,
                            layout_of(map.rows(), map.columns(), block_of(like.layout()),
-                                     deal.rank_grid(), deal.nranks(), deal.order()));
+                                     block_map.rank_grid(), block_map.nranks(), block_map.order()));
   return WorkMatrix::of(map, like.team(), layout, use);
 }
 

@@ -10,20 +10,20 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/within_memory.hpp"
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/panel.hpp"
 #include "linalg/lapack.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg::variants {
 
-using arrays::detail::catch_bad_alloc;
 using detail::Interval;
 using detail::MatrixMap;
 using detail::Panel;
 using rma::Code;
 using rma::Status;
+using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -44,19 +44,19 @@ Status for_each_panel(const MatrixMap& map, const std::vector<SolvePiece>& piece
       panels[i % 2].start(map, {pieces[i].rows}, {pieces[i].columns});
     }
   };
-  Status mine;
+  Status own_status;
   start(0);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     start(i + 1);
     Status fetched = panels[i % 2].wait();
-    if (mine.ok()) {
-      mine = std::move(fetched);
+    if (own_status.ok()) {
+      own_status = std::move(fetched);
     }
-    if (mine.ok()) {
-      mine = action(pieces[i], panels[i % 2].template matrix<T>());
+    if (own_status.ok()) {
+      own_status = action(pieces[i], panels[i % 2].template matrix<T>());
     }
   }
-  return mine;
+  return own_status;
 }
 
 template <Scalar T>

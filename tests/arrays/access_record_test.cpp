@@ -18,15 +18,15 @@ namespace {
 
 using enum AccessKind;
 
-AccessRecord touch(AccessKind kind, const Box& box) {
+AccessRecord make_record(AccessKind kind, const Box& box) {
   return {.box = box, .end_byte = 8, .kind = kind};
 }
 
-bool has(const AccessRecord& touch, std::int64_t i, std::int64_t j) {
+bool has(const AccessRecord& access, std::int64_t i, std::int64_t j) {
   const auto is_step = [&](int dim, std::int64_t at) {
-    return touch.steps.is_empty() || (at - touch.box.lo(dim)) % touch.steps[dim] == 0;
+    return access.steps.is_empty() || (at - access.box.lo(dim)) % access.steps[dim] == 0;
   };
-  return touch.box.contains(Index{i, j}) && is_step(0, i) && is_step(1, j);
+  return access.box.contains(Index{i, j}) && is_step(0, i) && is_step(1, j);
 }
 
 TEST(AccessRecord, SectionsMeetWhereTheirElementsDo) {
@@ -35,7 +35,7 @@ TEST(AccessRecord, SectionsMeetWhereTheirElementsDo) {
   for (int round = 0; round < 2000; ++round) {
     const auto section = [&] {
       const Index lo{below(8), below(8)};
-      AccessRecord one = touch(put, Box(lo, {lo[0] + 1 + below(8), lo[1] + 1 + below(8)}));
+      AccessRecord one = make_record(put, Box(lo, {lo[0] + 1 + below(8), lo[1] + 1 + below(8)}));
       if (below(4) != 0) {
         one.steps = {1 + below(5), 1 + below(5)};
       }
@@ -58,7 +58,7 @@ TEST(AccessRecord, SectionsMeetWhereTheirElementsDo) {
 }
 
 TEST(AccessRecord, FieldsMeetWhereTheirBytesDo) {
-  AccessRecord low = touch(put, Box({0}, {4}));
+  AccessRecord low = make_record(put, Box({0}, {4}));
   AccessRecord high = low;
   low.end_byte = 4;
   high.first_byte = 4;
@@ -86,7 +86,7 @@ TEST(AccessRecord, KindsConflictUnlessTheyGoTogether) {
 }
 
 TEST(AccessRecord, MayBeOrderedByACallAfterTheOneAndBeforeTheOther) {
-  AccessRecord a = touch(put, Box({0}, {4}));
+  AccessRecord a = make_record(put, Box({0}, {4}));
   AccessRecord b = a;
   a.first_ns = a.last_ns = 10;
   b.first_ns = b.last_ns = 20;
@@ -106,14 +106,14 @@ TEST(AccessList, MakesRowsOneBoxAndKeepsOthersApart) {
   AccessList list;
   for (std::int64_t plane = 0; plane < 5; ++plane) {
     for (std::int64_t row = 0; row < 6; ++row) {
-      EXPECT_TRUE(list.add(touch(put, Box({plane, row, 0}, {plane + 1, row + 1, 7}))));
+      EXPECT_TRUE(list.add(make_record(put, Box({plane, row, 0}, {plane + 1, row + 1, 7}))));
     }
   }
-  ASSERT_EQ(list.touches().size(), 1U);
-  EXPECT_EQ(list.touches()[0].box, Box({0, 0, 0}, {5, 6, 7}));
-  EXPECT_TRUE(list.add(touch(get, Box({0, 0, 0}, {5, 6, 7}))));
-  EXPECT_TRUE(list.add(touch(put, Box({6, 0, 0}, {7, 6, 7}))));
-  EXPECT_EQ(list.touches().size(), 3U);
+  ASSERT_EQ(list.records().size(), 1U);
+  EXPECT_EQ(list.records()[0].box, Box({0, 0, 0}, {5, 6, 7}));
+  EXPECT_TRUE(list.add(make_record(get, Box({0, 0, 0}, {5, 6, 7}))));
+  EXPECT_TRUE(list.add(make_record(put, Box({6, 0, 0}, {7, 6, 7}))));
+  EXPECT_EQ(list.records().size(), 3U);
 }
 
 TEST(AccessList, HasExactlyTheElementsThatWereAdded) {
@@ -125,7 +125,7 @@ TEST(AccessList, HasExactlyTheElementsThatWereAdded) {
     for (int k = 0; k < 40; ++k) {
       const Index lo{below(12), below(12)};
       const Box box(lo, {lo[0] + 1 + below(3), lo[1] + 1 + below(3)});
-      ASSERT_TRUE(list.add(touch(put, box)));
+      ASSERT_TRUE(list.add(make_record(put, box)));
       for (std::int64_t i = box.lo(0); i < box.hi(0); ++i) {
         for (std::int64_t j = box.lo(1); j < box.hi(1); ++j) {
           added.insert({i, j});
@@ -135,7 +135,7 @@ TEST(AccessList, HasExactlyTheElementsThatWereAdded) {
     for (std::int64_t i = 0; i < 16; ++i) {
       for (std::int64_t j = 0; j < 16; ++j) {
         bool is_there = false;
-        for (const AccessRecord& each : list.touches()) {
+        for (const AccessRecord& each : list.records()) {
           is_there = is_there || has(each, i, j);
         }
         ASSERT_EQ(is_there, added.contains({i, j}));
@@ -147,18 +147,18 @@ TEST(AccessList, HasExactlyTheElementsThatWereAdded) {
 TEST(AccessList, IsBoundedAndMakesRoomByMergingWhatCallsHaveParted) {
   AccessList list;
   for (std::uint64_t orders = 0; orders < 3 * AccessList::max_records; ++orders) {
-    AccessRecord row = touch(
+    AccessRecord row = make_record(
         get, Box({static_cast<std::int64_t>(orders)}, {static_cast<std::int64_t>(orders) + 1}));
     row.orders = orders;
     ASSERT_TRUE(list.add(row));
   }
-  EXPECT_LE(list.touches().size(), AccessList::max_records);
+  EXPECT_LE(list.records().size(), AccessList::max_records);
   AccessList full;
   for (std::int64_t i = 0; i < 3 * static_cast<std::int64_t>(AccessList::max_records); ++i) {
-    EXPECT_EQ(full.add(touch(put, Box({2 * i}, {2 * i + 1}))),
+    EXPECT_EQ(full.add(make_record(put, Box({2 * i}, {2 * i + 1}))),
               i < static_cast<std::int64_t>(AccessList::max_records));
   }
-  EXPECT_EQ(full.touches().size(), AccessList::max_records);
+  EXPECT_EQ(full.records().size(), AccessList::max_records);
 }
 
 }  // namespace

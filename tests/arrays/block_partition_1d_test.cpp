@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Exhaustive for small axes: every index of every cut against lists of block lengths.
+// Exhaustive for small axes: every index of every partition against lists of block lengths.
 #include "arrays/block_partition_1d.hpp"
 
 #include <gtest/gtest.h>
@@ -15,36 +15,37 @@ namespace {
 
 using Lengths = std::vector<std::int64_t>;
 
-void expect_blocks(const BlockPartition1D& cut, const Lengths& lengths) {
-  SCOPED_TRACE(to_string(cut));
-  ASSERT_EQ(cut.blocks(), static_cast<std::int64_t>(lengths.size()));
-  EXPECT_EQ(cut.extent(), std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
+void expect_blocks(const BlockPartition1D& partition, const Lengths& lengths) {
+  SCOPED_TRACE(to_string(partition));
+  ASSERT_EQ(partition.blocks(), static_cast<std::int64_t>(lengths.size()));
+  EXPECT_EQ(partition.extent(), std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}));
   std::int64_t index = 0;
   std::int64_t largest = 0;
-  for (std::int64_t block = 0; block < cut.blocks(); ++block) {
+  for (std::int64_t block = 0; block < partition.blocks(); ++block) {
     const std::int64_t length = lengths[static_cast<std::size_t>(block)];
-    EXPECT_EQ(cut.lo(block), index);
-    EXPECT_EQ(cut.length(block), length);
+    EXPECT_EQ(partition.lo(block), index);
+    EXPECT_EQ(partition.length(block), length);
     for (std::int64_t place = 0; place < length; ++place, ++index) {
-      EXPECT_EQ(cut.find(index), (BlockPartition1D::Place{block, place})) << "index " << index;
+      EXPECT_EQ(partition.find(index), (BlockPartition1D::Position{block, place}))
+          << "index " << index;
     }
-    EXPECT_EQ(cut.hi(block), index);
+    EXPECT_EQ(partition.hi(block), index);
     largest = std::max(largest, length);
   }
-  EXPECT_EQ(cut.largest(), largest);
+  EXPECT_EQ(partition.largest(), largest);
 }
 
-void expect_lengths_by_step(const BlockPartition1D& cut) {
+void expect_lengths_by_step(const BlockPartition1D& partition) {
   for (std::int64_t step = 1; step <= 4; ++step) {
-    for (std::int64_t first = 0; first < cut.blocks(); ++first) {
+    for (std::int64_t first = 0; first < partition.blocks(); ++first) {
       std::int64_t total = 0;
       std::int64_t count = 0;
-      for (std::int64_t block = first; block < cut.blocks(); block += step) {
-        EXPECT_EQ(cut.length_of(first, step, count), total);
-        total += cut.length(block);
+      for (std::int64_t block = first; block < partition.blocks(); block += step) {
+        EXPECT_EQ(partition.length_of(first, step, count), total);
+        total += partition.length(block);
         ++count;
       }
-      EXPECT_EQ(cut.length_of(first, step, count), total) << to_string(cut);
+      EXPECT_EQ(partition.length_of(first, step, count), total) << to_string(partition);
     }
   }
 }
@@ -56,10 +57,10 @@ TEST(BlockPartition1D, EvenBlocksDifferByOneLongerFirst) {
       for (std::int64_t i = 0; i < extent; ++i) {
         ++lengths[static_cast<std::size_t>(i % blocks)];
       }
-      const auto cut = BlockPartition1D::even(extent, blocks);
-      ASSERT_TRUE(cut.ok());
-      expect_blocks(*cut, lengths);
-      expect_lengths_by_step(*cut);
+      const auto partition = BlockPartition1D::even(extent, blocks);
+      ASSERT_TRUE(partition.ok());
+      expect_blocks(*partition, lengths);
+      expect_lengths_by_step(*partition);
     }
   }
 }
@@ -71,31 +72,32 @@ TEST(BlockPartition1D, BlocksBySizeEndWithAShorterOne) {
       for (std::int64_t rest = extent; rest > 0; rest -= size) {
         lengths.push_back(std::min(rest, size));
       }
-      const auto cut = BlockPartition1D::by_size(extent, size);
-      ASSERT_TRUE(cut.ok());
-      expect_blocks(*cut, lengths);
-      expect_lengths_by_step(*cut);
+      const auto partition = BlockPartition1D::by_size(extent, size);
+      ASSERT_TRUE(partition.ok());
+      expect_blocks(*partition, lengths);
+      expect_lengths_by_step(*partition);
     }
   }
 }
 
-// Every way to cut an axis of up to 10 elements: each bit of `cuts` says whether a bound is there.
+// Every way to cut an axis of up to 10 elements: each bit of `partitions` says whether a bound is
+// there.
 TEST(BlockPartition1D, BlocksBeginAtTheirBounds) {
   for (std::int64_t extent = 1; extent <= 10; ++extent) {
-    for (unsigned cuts = 0; cuts < (1U << (extent - 1)); ++cuts) {
+    for (unsigned partitions = 0; partitions < (1U << (extent - 1)); ++partitions) {
       Lengths starts = {0};
       Lengths lengths = {1};
       for (std::int64_t i = 1; i < extent; ++i) {
-        if ((cuts >> (i - 1) & 1U) != 0) {
+        if ((partitions >> (i - 1) & 1U) != 0) {
           starts.push_back(i);
           lengths.push_back(0);
         }
         ++lengths.back();
       }
-      const auto cut = BlockPartition1D::at_bounds(extent, starts);
-      ASSERT_TRUE(cut.ok());
-      expect_blocks(*cut, lengths);
-      expect_lengths_by_step(*cut);
+      const auto partition = BlockPartition1D::at_bounds(extent, starts);
+      ASSERT_TRUE(partition.ok());
+      expect_blocks(*partition, lengths);
+      expect_lengths_by_step(*partition);
     }
   }
   const Lengths zero = {0};
@@ -123,21 +125,22 @@ TEST(BlockPartition1D, LongAxesAreExact) {
     const BlockPartition1D even = *BlockPartition1D::even(extent, parts);
     EXPECT_EQ(even.hi(parts - 1), extent);
     EXPECT_EQ(even.find(extent - 1).block, parts - 1);
-    EXPECT_EQ(even.find(even.lo(parts - 1)), (BlockPartition1D::Place{parts - 1, 0}));
+    EXPECT_EQ(even.find(even.lo(parts - 1)), (BlockPartition1D::Position{parts - 1, 0}));
     const BlockPartition1D sized = *BlockPartition1D::by_size(extent, parts);
     EXPECT_EQ(sized.find(extent - 1).block, sized.blocks() - 1);
-    EXPECT_EQ(sized.find(extent - 1).place, extent - 1 - sized.lo(sized.blocks() - 1));
+    EXPECT_EQ(sized.find(extent - 1).offset, extent - 1 - sized.lo(sized.blocks() - 1));
   }
 }
 
 TEST(BlockPartition1D, BoundsNearTheLargestNumberAreKept) {
   const std::int64_t extent = std::numeric_limits<std::int64_t>::max();
   const std::int64_t half = std::int64_t{1} << 62;
-  const BlockPartition1D cut = *BlockPartition1D::at_bounds(extent, Lengths{0, half, half + 1});
-  EXPECT_TRUE(cut.is_irregular());
-  EXPECT_EQ(cut.lo(2), half + 1);
-  EXPECT_EQ(cut.hi(2), extent);
-  EXPECT_EQ(cut.find(half), (BlockPartition1D::Place{1, 0}));
+  const BlockPartition1D partition =
+      *BlockPartition1D::at_bounds(extent, Lengths{0, half, half + 1});
+  EXPECT_TRUE(partition.is_irregular());
+  EXPECT_EQ(partition.lo(2), half + 1);
+  EXPECT_EQ(partition.hi(2), extent);
+  EXPECT_EQ(partition.find(half), (BlockPartition1D::Position{1, 0}));
 }
 
 TEST(BlockPartition1D, BadArgumentsAreNamed) {

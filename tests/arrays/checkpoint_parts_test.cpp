@@ -85,7 +85,7 @@ TEST(StoredDistribution, EqualsTheOneThatWasStored) {
 TEST(StoredDistribution, KeepsTheNodesOfAProcessGrid) {
   const auto distribution =
       Distribution::regular({64, 64}, 16, {.ghosts = {1, 2}, .ranks_per_node = 4}).value();
-  EXPECT_FALSE(distribution.deal().node_grid().is_empty());
+  EXPECT_FALSE(distribution.block_map().node_grid().is_empty());
   EXPECT_TRUE(distribution_from(to_numbers(distribution)).value() == distribution);
 }
 

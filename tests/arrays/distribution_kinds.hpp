@@ -45,7 +45,7 @@ void for_each_index(const Box& box, Body body) {
   }
 }
 
-inline BlockPartition1D pick_cut(Random& random, std::int64_t extent) {
+inline BlockPartition1D pick_partition(Random& random, std::int64_t extent) {
   switch (pick(random, 0, 2)) {
     case 0:
       return *BlockPartition1D::even(extent, pick(random, 1, extent + 2));
@@ -81,20 +81,20 @@ inline Box pick_box(Random& random, const Extents& extents) {
   return box;
 }
 
-/// A random deal of the blocks, on at most 8 ranks, or more if a grid needs them.
-inline Deal pick_deal(Random& random, const Extents& blocks) {
+/// A random block map of the blocks, on at most 8 ranks, or more if a grid needs them.
+inline BlockMap pick_block_map(Random& random, const Extents& blocks) {
   const std::int64_t ranks = pick(random, 1, 8);
   const MemoryOrder order = pick_order(random);
   const int kind = static_cast<int>(pick(random, 0, 3));
   if (kind == 0) {
-    return *Deal::round_robin(blocks, ranks, order);
+    return *BlockMap::round_robin(blocks, ranks, order);
   }
   if (kind == 1) {
     std::vector<rma::TeamRank> owners(static_cast<std::size_t>(volume(blocks)));
     for (auto& owner : owners) {
       owner.value = static_cast<std::int32_t>(pick(random, 0, ranks - 1));
     }
-    return *Deal::table(blocks, owners, ranks, order);
+    return *BlockMap::table(blocks, owners, ranks, order);
   }
   if (kind == 2) {
     // Tiles of nodes if they divide the grid.
@@ -102,38 +102,39 @@ inline Deal pick_deal(Random& random, const Extents& blocks) {
     for (int dim = 0; dim < blocks.ndims(); ++dim) {
       node_grid[dim] = blocks[dim] % 2 == 0 && blocks[dim] > 0 ? 2 : 1;
     }
-    return *Deal::grid(blocks, volume(blocks) + ranks, {.order = order, .node_grid = node_grid});
+    return *BlockMap::grid(blocks, volume(blocks) + ranks,
+                           {.order = order, .node_grid = node_grid});
   }
   Extents grid = blocks;
   for (int dim = 0; dim < blocks.ndims(); ++dim) {
     grid[dim] = pick(random, 1, blocks.ndims() > 3 ? 2 : 3);
   }
-  return *Deal::cyclic_grid(blocks, grid, volume(grid) + pick(random, 0, 2), order);
+  return *BlockMap::cyclic_grid(blocks, grid, volume(grid) + pick(random, 0, 2), order);
 }
 
 /// Any legal combination for these extents.
 inline Distribution pick_distribution(Random& random, const Extents& extents) {
-  std::vector<BlockPartition1D> cuts;
+  std::vector<BlockPartition1D> partitions;
   Extents blocks = extents;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
-    cuts.push_back(pick_cut(random, extents[dim]));
-    blocks[dim] = cuts.back().blocks();
+    partitions.push_back(pick_partition(random, extents[dim]));
+    blocks[dim] = partitions.back().blocks();
   }
-  const Deal deal = pick_deal(random, blocks);
+  const BlockMap block_map = pick_block_map(random, blocks);
   StorageOptions options;
   options.order = pick_order(random);
   const bool has_grid =
-      deal.kind() == BlockMapKind::grid || deal.kind() == BlockMapKind::cyclic_grid;
+      block_map.kind() == BlockMapKind::grid || block_map.kind() == BlockMapKind::cyclic_grid;
   if (has_grid && pick(random, 0, 1) == 1) {
     options.storage = Storage::local_matrix;
   }
-  if (deal.is_one_block_per_rank() && pick(random, 0, 1) == 1) {
+  if (block_map.is_one_block_per_rank() && pick(random, 0, 1) == 1) {
     options.ghosts = Extents::zeros(extents.ndims());
     for (int dim = 0; dim < extents.ndims(); ++dim) {
       options.ghosts[dim] = pick(random, 0, 2);
     }
   }
-  return Distribution::create(cuts, deal, options).value();
+  return Distribution::create(partitions, block_map, options).value();
 }
 
 }  // namespace tessera::arrays::testing

@@ -24,16 +24,16 @@ using testing::Random;
 
 using Places = std::set<std::pair<std::int32_t, std::int64_t>>;
 
-// The owner by definition: search all blocks, then ask the deal.
+// The owner by definition: search all blocks, then ask the block map.
 TeamRank slow_owner(const Distribution& d, const Index& index) {
   Index block = index;
   for (int dim = 0; dim < d.ndims(); ++dim) {
     block[dim] = 0;
-    while (index[dim] >= d.cut(dim).hi(block[dim])) {
+    while (index[dim] >= d.partition(dim).hi(block[dim])) {
       ++block[dim];
     }
   }
-  return d.deal().owner(block);
+  return d.block_map().owner(block);
 }
 
 // Every element has its own location in its owner's slice.
@@ -76,7 +76,7 @@ void expect_blocks(const Distribution& d) {
       });
     }
     total += packed;
-    const bool is_slotted = d.deal().kind() == BlockMapKind::round_robin;
+    const bool is_slotted = d.block_map().kind() == BlockMapKind::round_robin;
     EXPECT_TRUE(is_slotted || d.has_ghosts() || size == packed) << "rank " << rank;
     EXPECT_EQ(d.blocks({rank}).size(), d.block_count({rank}));
   }
@@ -116,14 +116,16 @@ TEST(Distribution, EverySmallRegularOneIsSound) {
 TEST(Distribution, EverySmallComposedOneIsSound) {
   for (std::int64_t n = 0; n <= 12; ++n) {
     for (std::int64_t parts = 1; parts <= 13; ++parts) {
-      for (const BlockPartition1D& cut :
+      for (const BlockPartition1D& partition :
            {*BlockPartition1D::even(n, parts), *BlockPartition1D::by_size(n, parts)}) {
-        const std::vector<BlockPartition1D> cuts = {cut};
+        const std::vector<BlockPartition1D> partitions = {partition};
         for (std::int64_t ranks = 1; ranks <= 4; ++ranks) {
-          expect_sound(*Distribution::create(cuts, *Deal::round_robin({cut.blocks()}, ranks)));
-          const Deal cyclic = *Deal::cyclic_grid({cut.blocks()}, {ranks}, ranks);
-          expect_sound(*Distribution::create(cuts, cyclic));
-          expect_sound(*Distribution::create(cuts, cyclic, {.storage = Storage::local_matrix}));
+          expect_sound(*Distribution::create(partitions,
+                                             *BlockMap::round_robin({partition.blocks()}, ranks)));
+          const BlockMap cyclic = *BlockMap::cyclic_grid({partition.blocks()}, {ranks}, ranks);
+          expect_sound(*Distribution::create(partitions, cyclic));
+          expect_sound(
+              *Distribution::create(partitions, cyclic, {.storage = Storage::local_matrix}));
         }
       }
     }
@@ -195,11 +197,13 @@ TEST(Distribution, LocalMatrixIsThatOfScalapack) {
   const std::int64_t nb = 3;
   const std::int64_t p = 2;
   const std::int64_t q = 3;
-  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::by_size(m, mb),
-                                              *BlockPartition1D::by_size(n, nb)};
-  const Deal deal = *Deal::cyclic_grid({cuts[0].blocks(), cuts[1].blocks()}, {p, q}, p * q);
-  const Distribution d = *Distribution::create(
-      cuts, deal, {.storage = Storage::local_matrix, .order = MemoryOrder::column_major});
+  const std::vector<BlockPartition1D> partitions = {*BlockPartition1D::by_size(m, mb),
+                                                    *BlockPartition1D::by_size(n, nb)};
+  const BlockMap block_map =
+      *BlockMap::cyclic_grid({partitions[0].blocks(), partitions[1].blocks()}, {p, q}, p * q);
+  const Distribution d =
+      *Distribution::create(partitions, block_map,
+                            {.storage = Storage::local_matrix, .order = MemoryOrder::column_major});
   const auto rows_of = [&](std::int64_t row) {  // NUMROC
     std::int64_t rows = 0;
     for (std::int64_t i = 0; i < m; ++i) {
@@ -219,9 +223,9 @@ TEST(Distribution, LocalMatrixIsThatOfScalapack) {
 }
 
 TEST(Distribution, BlocksDealtRoundRobinLieInSlots) {
-  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::by_size(10, 4),
-                                              *BlockPartition1D::by_size(6, 4)};
-  const Distribution d = *Distribution::create(cuts, *Deal::round_robin({3, 2}, 2));
+  const std::vector<BlockPartition1D> partitions = {*BlockPartition1D::by_size(10, 4),
+                                                    *BlockPartition1D::by_size(6, 4)};
+  const Distribution d = *Distribution::create(partitions, *BlockMap::round_robin({3, 2}, 2));
   // Linear blocks 0, 2, 4 on rank 0; the last holds 2 x 4 elements.
   EXPECT_EQ(d.locate({4, 0}), (ElementLocation{{0}, 16}));
   EXPECT_EQ(d.locate({9, 3}), (ElementLocation{{0}, 32 + 7}));
@@ -229,9 +233,10 @@ TEST(Distribution, BlocksDealtRoundRobinLieInSlots) {
 }
 
 TEST(Distribution, RestrictedOnesUseTheListedRanks) {
-  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::even(10, 2)};
+  const std::vector<BlockPartition1D> partitions = {*BlockPartition1D::even(10, 2)};
   const std::vector<TeamRank> owners = {{7}, {3}};
-  const Distribution d = *Distribution::create(cuts, *Deal::table({2}, owners, 8), {.ghosts = {1}});
+  const Distribution d =
+      *Distribution::create(partitions, *BlockMap::table({2}, owners, 8), {.ghosts = {1}});
   EXPECT_EQ(d.box_of({7}), Box({0}, {5}));
   EXPECT_EQ(d.box_of({3}), Box({5}, {10}));
   EXPECT_EQ(d.local_elements({3}), 7);
@@ -261,14 +266,15 @@ TEST(Distribution, FingerprintsTellWhatIsEqual) {
   };
   const std::vector<BlockPartition1D> halves = {*BlockPartition1D::even(9, 5)};
   const std::vector<BlockPartition1D> pairs = {*BlockPartition1D::by_size(9, 2)};
-  EXPECT_EQ(print(Distribution::create(halves, *Deal::grid({5}, 6))),
-            print(Distribution::create(pairs, *Deal::grid({5}, 6))));
+  EXPECT_EQ(print(Distribution::create(halves, *BlockMap::grid({5}, 6))),
+            print(Distribution::create(pairs, *BlockMap::grid({5}, 6))));
   EXPECT_EQ(regular({.process_grid = {2, 3}}), at({{0, 5}, {0, 3, 6}}));
 
-  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::by_size(10, 5),
-                                              *BlockPartition1D::by_size(9, 3)};
-  const auto dealt = [&](const rma::Result<Deal>& deal, const StorageOptions& options = {}) {
-    return print(Distribution::create(cuts, *deal, options));
+  const std::vector<BlockPartition1D> partitions = {*BlockPartition1D::by_size(10, 5),
+                                                    *BlockPartition1D::by_size(9, 3)};
+  const auto given_map = [&](const rma::Result<BlockMap>& block_map,
+                             const StorageOptions& options = {}) {
+    return print(Distribution::create(partitions, *block_map, options));
   };
   const Extents blocks{2, 3};
   const std::vector<TeamRank> owners = {{0}, {0}, {1}, {1}, {2}, {2}};
@@ -281,16 +287,16 @@ TEST(Distribution, FingerprintsTellWhatIsEqual) {
       regular({.process_grid = {2, 3}, .order = column}),
       at({{0, 4}, {0, 3, 6}}),
       at({{0, 4}, {0, 3, 7}}),
-      dealt(Deal::grid(blocks, 7)),
-      dealt(Deal::grid(blocks, 6, {.node_grid = {2, 1}})),
-      dealt(Deal::round_robin(blocks, 4)),
-      dealt(Deal::round_robin(blocks, 4, column)),
-      dealt(Deal::cyclic_grid(blocks, {2, 2}, 4)),
-      dealt(Deal::cyclic_grid(blocks, {2, 2}, 4), {.storage = Storage::local_matrix}),
-      dealt(Deal::cyclic_grid(blocks, {2, 2}, 4), {.order = column}),
-      dealt(Deal::cyclic_grid(blocks, {1, 3}, 4)),
-      dealt(Deal::table(blocks, owners, 4)),
-      dealt(Deal::table(blocks, others, 4))};
+      given_map(BlockMap::grid(blocks, 7)),
+      given_map(BlockMap::grid(blocks, 6, {.node_grid = {2, 1}})),
+      given_map(BlockMap::round_robin(blocks, 4)),
+      given_map(BlockMap::round_robin(blocks, 4, column)),
+      given_map(BlockMap::cyclic_grid(blocks, {2, 2}, 4)),
+      given_map(BlockMap::cyclic_grid(blocks, {2, 2}, 4), {.storage = Storage::local_matrix}),
+      given_map(BlockMap::cyclic_grid(blocks, {2, 2}, 4), {.order = column}),
+      given_map(BlockMap::cyclic_grid(blocks, {1, 3}, 4)),
+      given_map(BlockMap::table(blocks, owners, 4)),
+      given_map(BlockMap::table(blocks, others, 4))};
   EXPECT_EQ(all.size(), 16U);
 }
 
@@ -305,13 +311,13 @@ TEST(Distribution, AZeroExtentMakesItEmptyHoweverLargeTheOthers) {
                                               *BlockPartition1D::even(huge, 2),
                                               *BlockPartition1D::even(0, 2)};
   const Extents eight{2, 2, 2};
-  for (const auto& d :
-       {Distribution::regular(extents, 4), Distribution::create(ones, *Deal::round_robin(none, 4)),
-        Distribution::create(ones, *Deal::cyclic_grid(none, {1, 2, 2}, 4)),
-        Distribution::create(even, *Deal::round_robin(eight, 4)),
-        Distribution::create(even, *Deal::cyclic_grid(eight, {1, 1, 2}, 4)),
-        Distribution::create(even, *Deal::cyclic_grid(eight, {1, 1, 2}, 4),
-                             {.storage = Storage::local_matrix})}) {
+  for (const auto& d : {Distribution::regular(extents, 4),
+                        Distribution::create(ones, *BlockMap::round_robin(none, 4)),
+                        Distribution::create(ones, *BlockMap::cyclic_grid(none, {1, 2, 2}, 4)),
+                        Distribution::create(even, *BlockMap::round_robin(eight, 4)),
+                        Distribution::create(even, *BlockMap::cyclic_grid(eight, {1, 1, 2}, 4)),
+                        Distribution::create(even, *BlockMap::cyclic_grid(eight, {1, 1, 2}, 4),
+                                             {.storage = Storage::local_matrix})}) {
     ASSERT_TRUE(d.ok()) << d.status().message();
     EXPECT_EQ(d->most_local_elements(), 0);
     EXPECT_EQ(d->local_elements({0}), 0);
@@ -324,9 +330,9 @@ TEST(Distribution, AZeroExtentMakesItEmptyHoweverLargeTheOthers) {
 TEST(Distribution, ATableThatNoMemoryHoldsIsAnError) {
   constexpr std::int64_t many = std::int64_t{1} << 59;
   const std::vector<std::int64_t> starts = {0, 1, 4};
-  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::at_bounds(5, starts),
-                                              *BlockPartition1D::by_size(many, 1)};
-  const auto d = Distribution::create(cuts, *Deal::round_robin({3, many}, 2));
+  const std::vector<BlockPartition1D> partitions = {*BlockPartition1D::at_bounds(5, starts),
+                                                    *BlockPartition1D::by_size(many, 1)};
+  const auto d = Distribution::create(partitions, *BlockMap::round_robin({3, many}, 2));
   EXPECT_EQ(d.status().code(), rma::Code::no_memory);
   EXPECT_NE(d.status().message().find("a table of 1729382256910270464 blocks"), std::string::npos)
       << d.status().message();
@@ -375,16 +381,16 @@ TEST(Distribution, BadArgumentsAreNamed) {
   const std::vector<std::vector<std::int64_t>> six = {{0, 1}, {0, 1, 3}};
   expect_error(Distribution::irregular({4, 4}, six, 5), invalid, "6 blocks (2 x 3) for 5 ranks");
 
-  const std::vector<BlockPartition1D> cuts = {*BlockPartition1D::by_size(10, 2)};
-  const Deal robin = *Deal::round_robin({5}, 2);
-  expect_error(Distribution::create(cuts, *Deal::round_robin({4}, 2)), invalid,
-               "dimension 0 is cut into 5 blocks, but the deal has 4");
-  expect_error(Distribution::create(cuts, *Deal::round_robin({5, 1}, 2)), invalid,
-               "the cuts have 1 dimensions, the deal has 2");
-  expect_error(Distribution::create(cuts, robin, {.ghosts = {1}}), unsupported,
+  const std::vector<BlockPartition1D> partitions = {*BlockPartition1D::by_size(10, 2)};
+  const BlockMap robin = *BlockMap::round_robin({5}, 2);
+  expect_error(Distribution::create(partitions, *BlockMap::round_robin({4}, 2)), invalid,
+               "dimension 0 is cut into 5 blocks, but the block map has 4");
+  expect_error(Distribution::create(partitions, *BlockMap::round_robin({5, 1}, 2)), invalid,
+               "the partitions have 1 dimensions, the block map has 2");
+  expect_error(Distribution::create(partitions, robin, {.ghosts = {1}}), unsupported,
                "need at most one block on each rank; here a rank has 3");
-  expect_error(Distribution::create(cuts, robin, {.storage = Storage::local_matrix}), unsupported,
-               "do not form a local matrix");
+  expect_error(Distribution::create(partitions, robin, {.storage = Storage::local_matrix}),
+               unsupported, "do not form a local matrix");
   const std::vector<BlockPartition1D> nine(9, *BlockPartition1D::even(1, 1));
   expect_error(Distribution::create(nine, robin), invalid, "more than 8 dimensions");
 }

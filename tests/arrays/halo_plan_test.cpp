@@ -64,7 +64,7 @@ class Model {
     std::vector<std::byte>& control = controls_[static_cast<std::size_t>(rank.value)];
     control.resize(mail.bytes());
     for (const PackedHaloExchange::Sender& sender : mail.senders()) {
-      if (!sender.letters) {
+      if (!sender.message_offset) {
         carry_out(sender.pieces, rank);
         continue;
       }
@@ -79,7 +79,7 @@ class Model {
     std::vector<std::byte>& control = controls_[static_cast<std::size_t>(rank.value)];
     auto* const slice = reinterpret_cast<std::byte*>(slice_of(rank).data());
     for (const PackedHaloExchange::Sender& sender : mail.senders()) {
-      if (sender.letters) {
+      if (sender.message_offset) {
         for (const PackedPiece& piece : unpacking(sender.pieces)) {
           copy(slice + piece.slice_offset, letter_of(control, sender, place) + piece.packed_offset,
                piece.shape, piece.shape.levels);
@@ -91,7 +91,7 @@ class Model {
  private:
   static std::byte* letter_of(std::vector<std::byte>& control,
                               const PackedHaloExchange::Sender& sender, std::size_t place) {
-    return control.data() + *sender.letters + place * sender.message_bytes;
+    return control.data() + *sender.message_offset + place * sender.message_bytes;
   }
   static rma::CopyShape reversed(const rma::CopyShape& shape) {
     rma::CopyShape other = shape;
@@ -136,24 +136,25 @@ Case pick_case(Random& random) {
   Extents extents = Extents::zeros(ndims);
   Extents ghosts = Extents::zeros(ndims);
   Extents widths = Extents::zeros(ndims);
-  std::vector<BlockPartition1D> cuts;
+  std::vector<BlockPartition1D> partitions;
   Extents blocks = Extents::zeros(ndims);
   for (int dim = 0; dim < ndims; ++dim) {
     extents[dim] = pick(random, 1, 9);
     ghosts[dim] = pick(random, 0, 4);
     widths[dim] = pick(random, 0, ghosts[dim]);
-    cuts.push_back(pick(random, 0, 2) == 0 ? *BlockPartition1D::even(extents[dim], 1)
-                                           : pick_cut(random, extents[dim]));
-    blocks[dim] = cuts.back().blocks();
+    partitions.push_back(pick(random, 0, 2) == 0 ? *BlockPartition1D::even(extents[dim], 1)
+                                                 : pick_partition(random, extents[dim]));
+    blocks[dim] = partitions.back().blocks();
   }
   // One more rank than blocks; it owns none.
-  const Deal deal = *Deal::grid(blocks, volume(blocks) + 1);
+  const BlockMap block_map = *BlockMap::grid(blocks, volume(blocks) + 1);
   HaloOptions options{.periodic = pick_dims(random),
                       .corners = pick(random, 0, 3) > 0,
                       .widths = {},
                       .left_out = pick(random, 0, 2) == 0 ? pick_dims(random) : PeriodicDims()};
-  return {*Distribution::create(cuts, deal, {.order = pick_order(random), .ghosts = ghosts}),
-          options, widths};
+  return {
+      *Distribution::create(partitions, block_map, {.order = pick_order(random), .ghosts = ghosts}),
+      options, widths};
 }
 
 bool is_covered(const Case& each, const Box& own, const Index& at) {
@@ -249,17 +250,17 @@ TEST(PackedHaloExchange, SendersFindTheirPlaceAtTheReceiver) {
   const HaloPlan plan(distribution, sizeof(double), {.periodic = PeriodicDims().set()}, {1, 1});
   const PackedHaloExchange mail(plan, {0}, 24);
   std::vector<std::uint64_t> flags;
-  int letters = 0;
+  int message_offset = 0;
   for (const PackedHaloExchange::Sender& sender : mail.senders()) {
     EXPECT_EQ(&mail.from(sender.rank), &sender);
     EXPECT_EQ(sender.flags % 64, 0U) << "a cache line of its own";
     flags.push_back(sender.flags);
-    letters += sender.letters ? 1 : 0;
-    EXPECT_LE(sender.letters.value_or(0) + 2 * sender.message_bytes, mail.bytes());
+    message_offset += sender.message_offset ? 1 : 0;
+    EXPECT_LE(sender.message_offset.value_or(0) + 2 * sender.message_bytes, mail.bytes());
   }
   EXPECT_EQ(std::adjacent_find(flags.begin(), flags.end()), flags.end());
-  EXPECT_GT(letters, 0);
-  EXPECT_LT(letters, std::ssize(mail.senders())) << "some layers are longer than 24 bytes";
+  EXPECT_GT(message_offset, 0);
+  EXPECT_LT(message_offset, std::ssize(mail.senders())) << "some layers are longer than 24 bytes";
 }
 
 TEST(HaloPlan, NeighboursKnowEachOther) {
@@ -279,11 +280,12 @@ TEST(HaloPlan, NeighboursKnowEachOther) {
 
 // As MG cuts its levels: whole planes are sent, as one run in each direction.
 TEST(HaloPlan, SendsWholePlanesWhereOneDimensionIsCut) {
-  const std::vector<BlockPartition1D> cuts{*BlockPartition1D::even(16, 2),
-                                           *BlockPartition1D::even(12, 1),
-                                           *BlockPartition1D::even(10, 1)};
+  const std::vector<BlockPartition1D> partitions{*BlockPartition1D::even(16, 2),
+                                                 *BlockPartition1D::even(12, 1),
+                                                 *BlockPartition1D::even(10, 1)};
   const auto distribution =
-      Distribution::create(cuts, *Deal::grid({2, 1, 1}, 2), {.ghosts = {4, 4, 4}}).value();
+      Distribution::create(partitions, *BlockMap::grid({2, 1, 1}, 2), {.ghosts = {4, 4, 4}})
+          .value();
   const HaloPlan plan(distribution, sizeof(double), {.periodic = PeriodicDims().set()}, {4, 4, 4});
   const auto pieces = plan.pieces({0});
   ASSERT_EQ(pieces.size(), 2U);

@@ -65,7 +65,7 @@ void move_sections(Job& job) {
   expect(sum(a).value() == 16, "sixteen ones");
   // [periodic]
   std::vector<double> around(9);
-  require(a.get(Box({-1, -1}, {2, 2}), PeriodicDims().set(), around));
+  require(a.get(periodic(Box({-1, -1}, {2, 2})), around));
   // [/periodic]
   expect(std::accumulate(around.begin(), around.end(), 0.0) == 1, "of all only (1, 1) is one");
 }
@@ -82,7 +82,7 @@ void move_fields(Job& job) {
   auto particles = Array<Particle>::create(job, {1000}, {.name = "particles"}).value();
   const Box mine = particles.own_box();
   std::vector<double> masses(static_cast<std::size_t>(mine.volume()), 2.5);
-  require(particles.put(mine, &Particle::mass, masses));
+  require(particles.put(field(mine, &Particle::mass), masses));
   require(particles.sync());
   // [/field]
   expect(particles.get_element({999}).value().mass == 2.5, "the mass of the last one");

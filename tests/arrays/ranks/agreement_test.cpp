@@ -96,7 +96,7 @@ TEST(Agreement, ResettingACounterFailsOnAllRanks) {
 
 // An operand with a box outside the array on the last member.
 template <class T>
-Part<T> partly_outside(const Array<T>& array) {
+Subarray<T> partly_outside(const Array<T>& array) {
   Box box = array.box();
   if (is_last(array.team())) {
     box.set(0, 1, array.extents()[0] + 1);
@@ -156,7 +156,8 @@ TEST(Agreement, BoxesAndArraysThatDifferAmongMembersFailOnAll) {
     auto b = Array<double>::create(job, {8, 8}, {.name = "b", .team = team}).value();
     auto c = Array<double>::create(job, {8, 8}, {.name = "c", .team = team}).value();
     auto v = Array<double>::create(job, {8}, {.name = "v", .team = team}).value();
-    const Part<double> rows = part(a, is_last(team) ? Box({0, 0}, {4, 8}) : Box({4, 0}, {8, 8}));
+    const Subarray<double> rows =
+        part(a, is_last(team) ? Box({0, 0}, {4, 8}) : Box({4, 0}, {8, 8}));
     const Array<double>& other = is_last(team) ? b : c;
     ASSERT_TRUE(ok(fill(a, 1.0)));
     ASSERT_TRUE(ok(fill(b, 2.0)));
@@ -328,7 +329,7 @@ TEST(Agreement, AMatrixThatIsWrongOnOneRankFailsOnAll) {
     expect_notified(team, shift_diagonal(wrong, 1.0), "shift_diagonal");
     expect_notified(team, scale_rows(a, wrong_vector), "scale_rows");
     expect_notified(team, symmetrize(wrong), "symmetrize");
-    const Part<double> other = is_last(team) ? part(a, Box({0, 0}, {8, 7})) : part(a);
+    const Subarray<double> other = is_last(team) ? part(a, Box({0, 0}, {8, 7})) : part(a);
     EXPECT_TRUE(fails(symmetrize(other), Code::invalid_argument,
                       {"on rank " + last_rank(team) + ": symmetrize of [0,8) x [0,7)"}));
     EXPECT_TRUE(ok(fill(a, 1.0)));
@@ -379,14 +380,14 @@ TEST(Agreement, CreationSeesOtherBoundsOwnersOrdersAndGrids) {
     const std::vector<BlockPartition1D> two{*BlockPartition1D::even(8, 2)};
     const std::vector<TeamRank> up{{0}, {1}};
     const std::vector<TeamRank> down{{1}, {0}};
-    expect_difference(job, team, *Distribution::create(two, *Deal::table({2}, up, ranks)),
-                      *Distribution::create(two, *Deal::table({2}, down, ranks)));
+    expect_difference(job, team, *Distribution::create(two, *BlockMap::table({2}, up, ranks)),
+                      *Distribution::create(two, *BlockMap::table({2}, down, ranks)));
 
     const std::vector<BlockPartition1D> many{*BlockPartition1D::by_size(8, 1),
                                              *BlockPartition1D::by_size(8, 1)};
-    expect_difference(
-        job, team, *Distribution::create(many, *Deal::round_robin({8, 8}, ranks)),
-        *Distribution::create(many, *Deal::round_robin({8, 8}, ranks, MemoryOrder::column_major)));
+    expect_difference(job, team, *Distribution::create(many, *BlockMap::round_robin({8, 8}, ranks)),
+                      *Distribution::create(
+                          many, *BlockMap::round_robin({8, 8}, ranks, MemoryOrder::column_major)));
   });
 }
 
@@ -395,11 +396,12 @@ TEST(Agreement, CreationSeesOtherNodeGrids) {
     if (team.size() < 4) {
       return;
     }
-    const std::vector<BlockPartition1D> cuts{*BlockPartition1D::even(8, 2),
-                                             *BlockPartition1D::even(8, 2)};
-    expect_difference(
-        job, team, *Distribution::create(cuts, *Deal::grid({2, 2}, team.size())),
-        *Distribution::create(cuts, *Deal::grid({2, 2}, team.size(), {.node_grid = {2, 1}})));
+    const std::vector<BlockPartition1D> partitions{*BlockPartition1D::even(8, 2),
+                                                   *BlockPartition1D::even(8, 2)};
+    expect_difference(job, team,
+                      *Distribution::create(partitions, *BlockMap::grid({2, 2}, team.size())),
+                      *Distribution::create(
+                          partitions, *BlockMap::grid({2, 2}, team.size(), {.node_grid = {2, 1}})));
   });
 }
 

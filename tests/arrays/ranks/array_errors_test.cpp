@@ -33,10 +33,9 @@ using rma::test::ok;
 using rma::test::on_team;
 
 // The compiler refuses arithmetic on these with one sentence; they can only be moved.
-static_assert(detail::OtherNumber<char> && detail::OtherNumber<bool>);
-static_assert(detail::OtherNumber<long double>);
-static_assert(detail::OtherNumber<long long> != std::is_same_v<long long, std::int64_t>);
-static_assert(!detail::OtherNumber<double> && !detail::OtherNumber<std::int8_t>);
+static_assert(!rma::Element<char> && !rma::Element<bool> && !rma::Element<long double>);
+static_assert(rma::Element<long long> == std::is_same_v<long long, std::int64_t>);
+static_assert(rma::Element<double> && rma::Element<std::int8_t>);
 
 // The text of an exception, which programs print.
 TEST(ArrayErrors, NameTheRankWhoseCallFailed) {
@@ -58,7 +57,7 @@ TEST(ArrayErrors, NameTheRankWhoseCallFailed) {
            "invalid_argument: ");
     begins(array.put_async(Section(array.box(), {0, 1}), std::span<const double>()).wait(),
            "invalid_argument: ");
-    begins(gather(array, Places::flat(std::vector<std::int64_t>{9, 9}, 2), std::span(&value, 1)),
+    begins(gather(array, IndexList::flat(std::vector<std::int64_t>{9, 9}, 2), std::span(&value, 1)),
            "out_of_range: gather of 1 elements");
     begins(raise_flag({array, {0, 0}}, 1), "invalid_argument: raising a flag");
     begins(wait_for_flag({array, {0, 0}}, 1, rma::TeamRank{0}), "invalid_argument: waiting");
@@ -255,8 +254,8 @@ void expect_no_get(const Array<double>& array, const Strides& strides, std::stri
   EXPECT_TRUE(fails(array.get(Box({3, 3}, {5, 6}), view), Code::invalid_argument, words));
   EXPECT_TRUE(
       fails(array.get(Section(Box({0, 0}, {4, 6}), {2, 2}), view), Code::invalid_argument, words));
-  EXPECT_TRUE(fails(array.get(Box({-1, 0}, {1, 3}), PeriodicDims().set(), view),
-                    Code::invalid_argument, words));
+  EXPECT_TRUE(
+      fails(array.get(periodic(Box({-1, 0}, {1, 3})), view), Code::invalid_argument, words));
   EXPECT_EQ(buffer, std::vector<double>(100, -1)) << "nothing was written";
   if (array.team().rank().value == 0) {
     EXPECT_TRUE(ok(array.put(box, LocalView<const double>(view)))) << "what is read may overlap";

@@ -75,11 +75,12 @@ TEST(Array, WorksOnEveryKindOfDistribution) {
     all.push_back(
         Distribution::regular(extents, ranks, {.order = MemoryOrder::column_major}).value());
     all.push_back(Distribution::regular(extents, ranks, {.ghosts = {2, 1}}).value());
-    all.push_back(Distribution::create(by_size, Deal::round_robin(blocks, ranks).value()).value());
     all.push_back(
-        Distribution::create(by_size, Deal::cyclic_grid(blocks, Extents{1, ranks}, ranks).value(),
-                             {.storage = Storage::local_matrix, .order = MemoryOrder::column_major})
-            .value());
+        Distribution::create(by_size, BlockMap::round_robin(blocks, ranks).value()).value());
+    all.push_back(Distribution::create(
+                      by_size, BlockMap::cyclic_grid(blocks, Extents{1, ranks}, ranks).value(),
+                      {.storage = Storage::local_matrix, .order = MemoryOrder::column_major})
+                      .value());
     for (const Distribution& distribution : all) {
       auto array = Array<double>::create(job, distribution, {.name = "B", .team = team});
       ASSERT_TRUE(ok(array)) << to_string(distribution);

@@ -254,9 +254,11 @@ TEST(Checkpoint, KeepsManyChecksumsAndALongTableOfOwners) {
     for (std::size_t i = 0; i < owners.size(); ++i) {
       owners[i].value = static_cast<std::int32_t>((i * i) % static_cast<std::size_t>(job.size()));
     }
-    const std::vector<BlockPartition1D> cuts{BlockPartition1D::even(2 * blocks, blocks).value()};
+    const std::vector<BlockPartition1D> partitions{
+        BlockPartition1D::even(2 * blocks, blocks).value()};
     const auto distribution =
-        Distribution::create(cuts, Deal::table({blocks}, owners, job.size()).value()).value();
+        Distribution::create(partitions, BlockMap::table({blocks}, owners, job.size()).value())
+            .value();
     auto array = Array<double>::create(job, distribution, {.name = "A"}).value();
     fill_with_fingerprints(array);
     const std::string path = folder.file("run.h5");

@@ -337,7 +337,7 @@ void add_in_all_ways(const Array<double>& array, const Box& box) {
   EXPECT_TRUE(ok(array.accumulate(box, ones, 2.0)));
   EXPECT_TRUE(ok(array.accumulate(box, columns, 1.0)));
   EXPECT_TRUE(ok(array.accumulate_async(box, columns, 3.0).wait()));
-  EXPECT_TRUE(ok(array.accumulate(box, PeriodicDims(0b01), ones, 4.0)));
+  EXPECT_TRUE(ok(array.accumulate(periodic(box, 0b01), ones, 4.0)));
   EXPECT_TRUE(ok(array.accumulate(Section(box, {2, 3}), ones, 5.0)));
   if (!box.is_empty()) {
     EXPECT_TRUE(ok(scatter_accumulate(array, std::vector{box.lo()}, one, 7.0)));

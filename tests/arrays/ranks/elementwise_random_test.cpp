@@ -28,7 +28,7 @@ using test::pick_place;
 using test::Random;
 
 template <class T>
-using P = Part<T>;
+using P = Subarray<T>;
 
 // An operation of up to three operands: on parts, and on elements.
 template <class T>
@@ -168,11 +168,12 @@ TEST(Elementwise, WorksInChunksWhereOperandsAreFar) {
   on_team([](Job& job, Team& team) {
     const Extents extents{700, 300};
     auto a = Array<double>::create(job, extents, {.name = "a", .team = team}).value();
-    const std::vector<BlockPartition1D> cuts{BlockPartition1D::by_size(700, 64).value(),
-                                             BlockPartition1D::by_size(300, 32).value()};
-    const Extents blocks{cuts[0].blocks(), cuts[1].blocks()};
+    const std::vector<BlockPartition1D> partitions{BlockPartition1D::by_size(700, 64).value(),
+                                                   BlockPartition1D::by_size(300, 32).value()};
+    const Extents blocks{partitions[0].blocks(), partitions[1].blocks()};
     const auto cyclic =
-        Distribution::create(cuts, Deal::round_robin(blocks, team.size()).value()).value();
+        Distribution::create(partitions, BlockMap::round_robin(blocks, team.size()).value())
+            .value();
     auto b = Array<double>::create(job, cyclic, {.name = "b", .team = team}).value();
     ASSERT_TRUE(ok(for_each_element(
         b, [](const Index& at, double& x) { x = static_cast<double>(at[0] * 1000 + at[1]); })));

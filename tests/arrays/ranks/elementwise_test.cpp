@@ -57,10 +57,11 @@ TEST(Elementwise, FillAndScaleReachEveryElementAndNoGhostCell) {
 TEST(Elementwise, CopyGoesBetweenDifferentDistributions) {
   on_team([](Job& job, Team& team) {
     auto from = Array<double>::create(job, {30, 20}, {.name = "from", .team = team}).value();
-    const std::vector<BlockPartition1D> cuts{BlockPartition1D::by_size(30, 4).value(),
-                                             BlockPartition1D::by_size(20, 3).value()};
+    const std::vector<BlockPartition1D> partitions{BlockPartition1D::by_size(30, 4).value(),
+                                                   BlockPartition1D::by_size(20, 3).value()};
     const auto cyclic =
-        Distribution::create(cuts, Deal::round_robin(Extents{8, 7}, team.size()).value()).value();
+        Distribution::create(partitions, BlockMap::round_robin(Extents{8, 7}, team.size()).value())
+            .value();
     auto to = Array<double>::create(job, cyclic, {.name = "to", .team = team}).value();
     if (team.rank().value == 0) {
       EXPECT_TRUE(ok(from.put(from.box(), fingerprints(from.box()))));
@@ -225,7 +226,7 @@ TEST(Elementwise, AMemberWithoutMemoryTellsTheOthers) {
       return x;
     };
     EXPECT_TRUE(fails(transform(a, step, a), Code::no_memory,
-                      {"transform", "has no memory for temporary buffers"}));
+                      {"transform", "this process has no memory left"}));
   });
 }
 

@@ -108,12 +108,12 @@ TEST(Gather, GoesInBatches) {
       numbers.insert(numbers.end(), at.begin(), at.end());
     }
     std::vector<double> got(places.size());
-    ASSERT_TRUE(ok(gather(known.array, Places::flat(numbers, 2), got)));
+    ASSERT_TRUE(ok(gather(known.array, IndexList::flat(numbers, 2), got)));
     for (std::size_t i = 0; i < places.size(); ++i) {
       ASSERT_EQ(got[i], known.at(places[i]));
     }
     EXPECT_TRUE(ok(known.array.sync()));
-    ASSERT_TRUE(ok(scatter_accumulate(known.array, Places::flat(numbers, 2),
+    ASSERT_TRUE(ok(scatter_accumulate(known.array, IndexList::flat(numbers, 2),
                                       std::vector<double>(places.size(), 1.0))));
     for (const Index& at : places) {
       known.at(at) += team.size();
@@ -137,7 +137,7 @@ TEST(Gather, LongListsOfAllRanksAddUp) {
     }
     std::vector<std::int64_t> values(updates);
     std::iota(values.begin(), values.end(), 0);
-    EXPECT_TRUE(ok(scatter_accumulate(array, Places::flat(places, 1), values, 2)));
+    EXPECT_TRUE(ok(scatter_accumulate(array, IndexList::flat(places, 1), values, 2)));
     EXPECT_TRUE(ok(array.sync()));
     EXPECT_EQ(array.get(array.box()).value(), expected);
     EXPECT_TRUE(ok(array.sync()));

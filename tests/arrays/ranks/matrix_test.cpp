@@ -36,8 +36,8 @@ struct Operands {
   KnownArray<T> vector;
   Box stretch;
 
-  [[nodiscard]] Part<T> a() const { return part(matrix.array, box); }
-  [[nodiscard]] Part<T> v() const { return part(vector.array, stretch); }
+  [[nodiscard]] Subarray<T> a() const { return part(matrix.array, box); }
+  [[nodiscard]] Subarray<T> v() const { return part(vector.array, stretch); }
   T& at(std::int64_t i, std::int64_t j) { return matrix.at({box.lo(0) + i, box.lo(1) + j}); }
   T& at(std::int64_t i) { return vector.at({stretch.lo(0) + i}); }
 };

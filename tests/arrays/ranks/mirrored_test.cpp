@@ -70,7 +70,7 @@ void check_sums(Job& job, const Team& team, const Extents& extents, const Extent
   auto mirrored =
       Mirrored<std::int64_t>::create(job, extents, {.name = "M", .team = team, .ghosts = ghosts})
           .value();
-  const Array<std::int64_t>& here = mirrored.here();
+  const Array<std::int64_t>& here = mirrored.node_copy();
   const Box all = here.box();
   const std::vector<WorldRank> members(team.members().begin(), team.members().end());
   EXPECT_TRUE(ok(here.accumulate(all, share_of(job.rank(), all.volume()))));
@@ -112,7 +112,7 @@ TEST(Mirrored, BoxesAreSummedIntoBoxes) {
     auto target =
         Array<double>::create(job, test::pick_distribution(random, {8, 12}, job.size()), {})
             .value();
-    EXPECT_TRUE(ok(fill(mirrored.here(), 2.0)));
+    EXPECT_TRUE(ok(fill(mirrored.node_copy(), 2.0)));
     EXPECT_TRUE(ok(fill(target, -1.0)));
     const Box from({3, 1}, {9, 5});
     const Box to({2, 7}, {8, 11});
@@ -142,11 +142,11 @@ TEST(Mirrored, LoadsWhatADistributedArrayHas) {
     EXPECT_TRUE(ok(source.sync()));
     auto mirrored = Mirrored<double>::create(job, {9, 7}, {.name = "M"}).value();
     EXPECT_TRUE(ok(mirrored.load(source)));
-    EXPECT_EQ(elements_of(mirrored.here(), source.box()), elements_of(source, source.box()));
+    EXPECT_EQ(elements_of(mirrored.node_copy(), source.box()), elements_of(source, source.box()));
 
     const Box box({1, 2}, {4, 6});
     EXPECT_TRUE(ok(mirrored.load(Box({5, 3}, {8, 7}), part(source, box))));
-    EXPECT_EQ(elements_of(mirrored.here(), Box({5, 3}, {8, 7})), elements_of(source, box));
+    EXPECT_EQ(elements_of(mirrored.node_copy(), Box({5, 3}, {8, 7})), elements_of(source, box));
   });
 }
 
@@ -161,10 +161,10 @@ TEST(Mirrored, AllNodesAndAllRunsHaveTheSameBits) {
         values[i] = 0.1 + static_cast<double>(i) / 3.0 + job.node_of(job.rank()).value * 1.0e-7;
       }
       if (job.rank() == job.node_ranks().front()) {
-        EXPECT_TRUE(ok(mirrored.here().put(mirrored.here().box(), values)));
+        EXPECT_TRUE(ok(mirrored.node_copy().put(mirrored.node_copy().box(), values)));
       }
       EXPECT_TRUE(ok(mirrored.merge()));
-      auto merged = elements_of(mirrored.here(), mirrored.here().box());
+      auto merged = elements_of(mirrored.node_copy(), mirrored.node_copy().box());
       auto of_first = merged;
       EXPECT_TRUE(
           ok(job.world().broadcast(std::as_writable_bytes(std::span(of_first)), TeamRank{0})));
@@ -190,7 +190,8 @@ TEST(Mirrored, LoadsWhatMembersHaveJustWritten) {
       EXPECT_TRUE(ok(source.put(row, values)));
       EXPECT_TRUE(ok(mirrored.load(source)));
       for (int rank = 0; rank < job.size(); ++rank) {
-        EXPECT_EQ(mirrored.here().get_element({rank, columns - 1}).value(), round + 0.1 * rank);
+        EXPECT_EQ(mirrored.node_copy().get_element({rank, columns - 1}).value(),
+                  round + 0.1 * rank);
       }
       EXPECT_TRUE(ok(job.barrier()));
     }

@@ -437,14 +437,14 @@ TEST(Races, OfDifferentFieldsAreNone) {
     auto a = Array<Particle>::create(job, {8}, {.name = "A"}).value();
     const std::vector<double> values(8, 1.0);
     if (job.rank().value == 0) {
-      EXPECT_TRUE(ok(a.put(a.box(), &Particle::mass, std::span<const double>(values))));
+      EXPECT_TRUE(ok(a.put(field(a.box(), &Particle::mass), std::span<const double>(values))));
     } else if (job.rank().value == 1) {
-      EXPECT_TRUE(ok(a.put(a.box(), &Particle::charge, std::span<const double>(values))));
+      EXPECT_TRUE(ok(a.put(field(a.box(), &Particle::charge), std::span<const double>(values))));
     }
     EXPECT_TRUE(ok(a.sync()));
     EXPECT_EQ(warnings.take(), std::vector<std::string>());
     if (job.rank().value < 2) {
-      EXPECT_TRUE(ok(a.put(a.box(), &Particle::mass, std::span<const double>(values))));
+      EXPECT_TRUE(ok(a.put(field(a.box(), &Particle::mass), std::span<const double>(values))));
     }
     EXPECT_TRUE(ok(a.sync()));
     EXPECT_EQ(warnings.take().size(), job.size() > 1 && job.rank().value == 0 ? 1U : 0U);
@@ -511,7 +511,7 @@ TEST(Races, OfMoreBoxesThanAreKeptAreNotAllFoundWhichIsSaid) {
     const std::vector<double> values(places.size(), 1.0);
     for (int round = 0; round < 2; ++round) {
       if (job.rank().value == 0) {
-        EXPECT_TRUE(ok(scatter(a, Places::flat(places, 1), values)));
+        EXPECT_TRUE(ok(scatter(a, IndexList::flat(places, 1), values)));
       }
       EXPECT_TRUE(ok(a.sync()));
     }

@@ -39,13 +39,13 @@ inline Extents pick_grid(Random& random, int ndims, std::int64_t most) {
   return grid;
 }
 
-inline Deal pick_deal(Random& random, const Extents& blocks, std::int64_t ranks) {
+inline BlockMap pick_block_map(Random& random, const Extents& blocks, std::int64_t ranks) {
   const MemoryOrder order = pick_order(random);
   switch (pick(random, 0, 2)) {
     case 0:
-      return *Deal::round_robin(blocks, ranks, order);
+      return *BlockMap::round_robin(blocks, ranks, order);
     case 1:
-      return *Deal::cyclic_grid(blocks, pick_grid(random, blocks.ndims(), ranks), ranks, order);
+      return *BlockMap::cyclic_grid(blocks, pick_grid(random, blocks.ndims(), ranks), ranks, order);
     default:
       break;
   }
@@ -53,7 +53,7 @@ inline Deal pick_deal(Random& random, const Extents& blocks, std::int64_t ranks)
   for (auto& owner : owners) {
     owner.value = static_cast<std::int32_t>(pick(random, 0, ranks - 1));
   }
-  return *Deal::table(blocks, owners, ranks, order);
+  return *BlockMap::table(blocks, owners, ranks, order);
 }
 
 /// Any distribution over `ranks` ranks.
@@ -65,20 +65,20 @@ inline Distribution pick_distribution(Random& random, const Extents& extents, st
     options.ghosts[0] = pick(random, 0, 2);
     return Distribution::regular(extents, ranks, options).value();
   }
-  std::vector<BlockPartition1D> cuts;
+  std::vector<BlockPartition1D> partitions;
   Extents blocks = extents;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
-    cuts.push_back(testing::pick_cut(random, extents[dim]));
-    blocks[dim] = cuts.back().blocks();
+    partitions.push_back(testing::pick_partition(random, extents[dim]));
+    blocks[dim] = partitions.back().blocks();
   }
-  const Deal deal = pick_deal(random, blocks, ranks);
+  const BlockMap block_map = pick_block_map(random, blocks, ranks);
   StorageOptions options;
   options.order = pick_order(random);
-  if (deal.kind() != BlockMapKind::table && deal.kind() != BlockMapKind::round_robin &&
+  if (block_map.kind() != BlockMapKind::table && block_map.kind() != BlockMapKind::round_robin &&
       pick(random, 0, 1) == 1) {
     options.storage = Storage::local_matrix;
   }
-  return Distribution::create(cuts, deal, options).value();
+  return Distribution::create(partitions, block_map, options).value();
 }
 
 /// A small whole number as an element; never zero.

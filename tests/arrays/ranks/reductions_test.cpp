@@ -37,7 +37,7 @@ struct KnownPart {
   Box box;
   std::vector<T> values;
 
-  [[nodiscard]] Part<T> operand() const { return part(known.array, box); }
+  [[nodiscard]] Subarray<T> operand() const { return part(known.array, box); }
 };
 
 template <class T>

@@ -36,7 +36,7 @@ struct KnownVector {
   std::int64_t first = 0;
   std::int64_t length = 0;
 
-  [[nodiscard]] Part<T> operand() const {
+  [[nodiscard]] Subarray<T> operand() const {
     return part(known.array, Box({first}, {first + length}));
   }
   T& operator[](std::int64_t i) { return known.values[static_cast<std::size_t>(first + i)]; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Sections, boxes past periodic ends and fields of structures, against an ordinary vector.
-#include "arrays/section.hpp"
+#include "arrays/selection.hpp"
 
 #include <gtest/gtest.h>
 
@@ -152,7 +152,7 @@ TEST(Periodic, BoxesReachOverTheEnds) {
       };
       std::vector<double> got(static_cast<std::size_t>(box.volume()));
       const LocalView<double> view(got.data(), box.extents());
-      ASSERT_TRUE(ok(known.array.get(box, PeriodicDims().set(), view)));
+      ASSERT_TRUE(ok(known.array.get(periodic(box), view)));
       test::for_each_index(Box::whole(box.extents()), [&](Index at) {
         const double value = view[at];
         for (int dim = 0; dim < ndims; ++dim) {
@@ -165,7 +165,7 @@ TEST(Periodic, BoxesReachOverTheEnds) {
       // Each rank adds one to every element of the box, once for each time that the box contains
       // it.
       std::vector<double> ones(got.size(), 1.0);
-      ASSERT_TRUE(ok(known.array.accumulate(box, PeriodicDims().set(),
+      ASSERT_TRUE(ok(known.array.accumulate(periodic(box),
                                             LocalView<const double>(ones.data(), box.extents()))));
       ASSERT_TRUE(ok(known.array.sync()));
       KnownArray<double>& all = const_cast<KnownArray<double>&>(known);
@@ -180,8 +180,8 @@ TEST(Periodic, OnlyWhereTheArrayIs) {
     auto array = Array<double>::create(job, {4, 4}, {.name = "A", .team = team}).value();
     std::vector<double> buffer(4);
     const LocalView<double> view(buffer.data(), {2, 2});
-    EXPECT_TRUE(ok(array.get(Box({-1, 0}, {1, 2}), PeriodicDims(0b01), view)));
-    EXPECT_TRUE(fails(array.get(Box({0, -1}, {2, 1}), PeriodicDims(0b01), view), Code::out_of_range,
+    EXPECT_TRUE(ok(array.get(periodic(Box({-1, 0}, {1, 2}), 0b01), view)));
+    EXPECT_TRUE(fails(array.get(periodic(Box({0, -1}, {2, 1}), 0b01), view), Code::out_of_range,
                       {"get of [0,2) x [-1,1) of array 'A'", "dimension 1"}));
     EXPECT_TRUE(ok(array.sync()));
   });
@@ -206,8 +206,8 @@ TEST(Spans, ServeSectionsPeriodicBoxesAndElements) {
       EXPECT_TRUE(ok(array.accumulate(Section(array.box(), {3, 5}), std::vector{1L, 2L, 3L, 4L},
                                       std::int64_t{10})));
       EXPECT_TRUE(ok(array.put(Section(Box({2, 2}, {3, 5}), {1, 2}), std::vector{-1L, -2L})));
-      EXPECT_TRUE(ok(array.put(Box({3, 6}, {4, 7}), PeriodicDims().set(), std::vector{50L})));
-      EXPECT_TRUE(ok(array.accumulate(Box({4, 0}, {5, 2}), PeriodicDims(0b01), std::vector{1L, 1L},
+      EXPECT_TRUE(ok(array.put(periodic(Box({3, 6}, {4, 7})), std::vector{50L})));
+      EXPECT_TRUE(ok(array.accumulate(periodic(Box({4, 0}, {5, 2}), 0b01), std::vector{1L, 1L},
                                       std::int64_t{2})));
     }
     EXPECT_TRUE(ok(array.sync()));
@@ -215,7 +215,7 @@ TEST(Spans, ServeSectionsPeriodicBoxesAndElements) {
     EXPECT_TRUE(ok(array.get(Section(array.box(), {2, 2}), coarse)));
     EXPECT_EQ(coarse, (std::vector<std::int64_t>{12, 2, 4, 12, -1, -2}));
     std::vector<std::int64_t> around(9);
-    EXPECT_TRUE(ok(array.get(Box({-1, -1}, {2, 2}), PeriodicDims().set(), around)));
+    EXPECT_TRUE(ok(array.get(periodic(Box({-1, -1}, {2, 2})), around)));
     EXPECT_EQ(around, (std::vector<std::int64_t>{63, 50, 19, 25, 12, 3, 11, 6, 100}));
     EXPECT_EQ(array.get_element({1, 1}).value(), 100);
   });
@@ -235,16 +235,15 @@ TEST(Spans, SayWhatIsTooShort) {
                       {"accumulate", "has 3 elements"}));
     EXPECT_TRUE(fails(array.get(Section(array.box(), {0, 5}), short_one), Code::invalid_argument,
                       {"step"}));
-    const Box outside({-1, -1}, {1, 1});
-    const PeriodicDims all = PeriodicDims().set();
-    EXPECT_TRUE(fails(array.get(outside, all, short_one), Code::invalid_argument,
+    const PeriodicBox outside = periodic(Box({-1, -1}, {1, 1}));
+    EXPECT_TRUE(fails(array.get(outside, short_one), Code::invalid_argument,
                       {"array 'A'", "the local buffer has 3 elements, but the box has 4"}));
-    EXPECT_TRUE(fails(array.put(outside, all, short_one), Code::invalid_argument, {"put"}));
+    EXPECT_TRUE(fails(array.put(outside, short_one), Code::invalid_argument, {"put"}));
     EXPECT_TRUE(
-        fails(array.accumulate(outside, all, short_one), Code::invalid_argument, {"accumulate"}));
+        fails(array.accumulate(outside, short_one), Code::invalid_argument, {"accumulate"}));
     constexpr std::int64_t far = std::int64_t{1} << 40;
-    EXPECT_TRUE(fails(array.get(Box({0, 0}, {far, far}), all, short_one), Code::invalid_argument,
-                      {"does not fit 63 bits"}));
+    EXPECT_TRUE(fails(array.get(periodic(Box({0, 0}, {far, far})), short_one),
+                      Code::invalid_argument, {"does not fit 63 bits"}));
     EXPECT_TRUE(fails(array.put_element({10, 0}, 1.0), Code::out_of_range, {"put", "(10, 0)"}));
     EXPECT_TRUE(ok(array.sync()));
   });
@@ -265,12 +264,12 @@ TEST(Fields, AreReadAndWrittenAlone) {
     }
     const LocalView<double> view(masses.data(), box.extents(), MemoryOrder::column_major);
     if (team.rank().value == 0) {
-      EXPECT_TRUE(ok(array.put(box, &Particle::mass, view)));
-      EXPECT_TRUE(ok(array.put(box, &Particle::kind,
+      EXPECT_TRUE(ok(array.put(field(box, &Particle::mass), view)));
+      EXPECT_TRUE(ok(array.put(field(box, &Particle::kind),
                                LocalView<const std::int32_t>(kinds.data(), box.extents()))));
     }
     EXPECT_TRUE(ok(array.sync()));
-    EXPECT_TRUE(ok(array.accumulate(box, &Particle::mass, view, 2.0)));
+    EXPECT_TRUE(ok(array.accumulate(field(box, &Particle::mass), view, 2.0)));
     EXPECT_TRUE(ok(array.sync()));
     std::vector<Particle> all(63);
     EXPECT_TRUE(ok(array.get(array.box(), all)));
@@ -283,16 +282,17 @@ TEST(Fields, AreReadAndWrittenAlone) {
                 inside ? view(at[0] - 1, at[1] - 2) * (1 + 2 * team.size()) : 0.0);
     });
     std::vector<double> read(28);
-    EXPECT_TRUE(ok(array.get(box, &Particle::mass, LocalView<double>(read.data(), box.extents()))));
+    EXPECT_TRUE(
+        ok(array.get(field(box, &Particle::mass), LocalView<double>(read.data(), box.extents()))));
     EXPECT_EQ(read[5], elements(2, 3).mass);
     std::fill(read.begin(), read.end(), -1.0);
-    EXPECT_TRUE(ok(array.get(box, &Particle::mass, read)));
+    EXPECT_TRUE(ok(array.get(field(box, &Particle::mass), read)));
     EXPECT_EQ(read[5], elements(2, 3).mass);
-    EXPECT_TRUE(fails(array.get(box, &Particle::mass, std::span(read).first(27)),
+    EXPECT_TRUE(fails(array.get(field(box, &Particle::mass), std::span(read).first(27)),
                       Code::invalid_argument, {"27 elements"}));
     EXPECT_TRUE(fails(array
-                          .transfer_async(box, ArrayBase::Field{40, 8},
-                                          {read.data(), Strides{4, 1}}, Transfer::get())
+                          .transfer_async(FieldBox{box, {40, 8}},
+                                          LocalBuffer{read.data(), Strides{4, 1}}, Transfer::get())
                           .wait(),
                       Code::out_of_range,
                       {"a field of 8 bytes at byte 40 does not lie in an element of 40 bytes"}));
@@ -308,19 +308,19 @@ TEST(Fields, OfNeighboursMoveAtATime) {
     const std::vector<double> masses(20, 3.0);
     const std::vector<std::int32_t> kinds(20, 4);
     if (team.rank().value == 0) {
-      Handle both = array.put_async(upper, &Particle::mass, masses);
-      both.collect(array.put_async(lower, &Particle::kind, kinds));
+      Handle both = array.put_async(field(upper, &Particle::mass), masses);
+      both.collect(array.put_async(field(lower, &Particle::kind), kinds));
       EXPECT_TRUE(ok(both.wait()));
     }
     EXPECT_TRUE(ok(array.sync()));
-    Handle added = array.accumulate_async(upper, &Particle::mass, masses, 2.0);
-    added.collect(array.accumulate_async(lower, &Particle::kind, kinds));
+    Handle added = array.accumulate_async(field(upper, &Particle::mass), masses, 2.0);
+    added.collect(array.accumulate_async(field(lower, &Particle::kind), kinds));
     EXPECT_TRUE(ok(added.wait()));
     EXPECT_TRUE(ok(array.sync()));
     std::vector<double> mass(20);
     std::vector<std::int32_t> kind(20);
-    Handle read = array.get_async(upper, &Particle::mass, mass);
-    read.collect(array.get_async(lower, &Particle::kind, kind));
+    Handle read = array.get_async(field(upper, &Particle::mass), mass);
+    read.collect(array.get_async(field(lower, &Particle::kind), kind));
     EXPECT_TRUE(ok(read.wait()));
     EXPECT_EQ(mass, std::vector<double>(20, 3.0 + 6.0 * team.size()));
     EXPECT_EQ(kind, std::vector<std::int32_t>(20, 4 + 4 * team.size()));
@@ -331,28 +331,27 @@ TEST(Fields, OfNeighboursMoveAtATime) {
 TEST(Periodic, BoxesMoveAtATime) {
   on_team([](Job& job, Team& team) {
     auto array = Array<std::int64_t>::create(job, {6, 4}, {.name = "N", .team = team}).value();
-    const PeriodicDims all = PeriodicDims().set();
-    const Box before({-1, 0}, {0, 4});
-    const Box behind({6, 0}, {7, 4});
+    const PeriodicBox before = periodic(Box({-1, 0}, {0, 4}));
+    const PeriodicBox behind = periodic(Box({6, 0}, {7, 4}));
     const std::vector<std::int64_t> fives(4, 5);
     const std::vector<std::int64_t> sixes(4, 6);
     if (team.rank().value == team.size() - 1) {
-      Handle both = array.put_async(before, all, fives);
-      both.collect(array.put_async(behind, all, sixes));
+      Handle both = array.put_async(before, fives);
+      both.collect(array.put_async(behind, sixes));
       EXPECT_TRUE(ok(both.wait()));
     }
     EXPECT_TRUE(ok(array.sync()));
-    EXPECT_TRUE(ok(array.accumulate_async(before, all, fives, 10).wait()));
+    EXPECT_TRUE(ok(array.accumulate_async(before, fives, 10).wait()));
     EXPECT_TRUE(ok(array.sync()));
     std::vector<std::int64_t> last(4);
     std::vector<std::int64_t> first(4);
-    Handle read = array.get_async(before, all, last);
-    read.collect(array.get_async(behind, all, LocalView<std::int64_t>(first.data(), {1, 4})));
+    Handle read = array.get_async(before, last);
+    read.collect(array.get_async(behind, LocalView<std::int64_t>(first.data(), {1, 4})));
     EXPECT_TRUE(ok(read.wait()));
     EXPECT_EQ(last, std::vector<std::int64_t>(4, 5 + 50 * team.size()));
     EXPECT_EQ(first, sixes);
-    EXPECT_TRUE(fails(array.get_async(behind, all, std::span(first).first(3)).wait(),
-                      Code::invalid_argument));
+    EXPECT_TRUE(
+        fails(array.get_async(behind, std::span(first).first(3)).wait(), Code::invalid_argument));
     EXPECT_TRUE(ok(array.sync()));
   });
 }

@@ -17,9 +17,9 @@
 namespace tessera::linalg::test {
 
 using arrays::Array;
+using arrays::BlockMap;
 using arrays::BlockPartition1D;
 using arrays::Box;
-using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
 using arrays::Index;
@@ -35,18 +35,18 @@ inline std::int64_t pick(Random& random, std::int64_t lo, std::int64_t hi) {
   return std::uniform_int_distribution<std::int64_t>(lo, hi)(random);
 }
 
-inline std::vector<BlockPartition1D> cuts_by_size(const Extents& extents, std::int64_t size) {
-  std::vector<BlockPartition1D> cuts;
+inline std::vector<BlockPartition1D> partitions_by_size(const Extents& extents, std::int64_t size) {
+  std::vector<BlockPartition1D> partitions;
   for (const std::int64_t extent : extents) {
-    cuts.push_back(BlockPartition1D::by_size(extent, size).value());
+    partitions.push_back(BlockPartition1D::by_size(extent, size).value());
   }
-  return cuts;
+  return partitions;
 }
 
-inline Extents blocks_of(const std::vector<BlockPartition1D>& cuts) {
-  Extents blocks = Extents::zeros(static_cast<int>(cuts.size()));
+inline Extents blocks_of(const std::vector<BlockPartition1D>& partitions) {
+  Extents blocks = Extents::zeros(static_cast<int>(partitions.size()));
   for (int dim = 0; dim < blocks.ndims(); ++dim) {
-    blocks[dim] = cuts[static_cast<std::size_t>(dim)].blocks();
+    blocks[dim] = partitions[static_cast<std::size_t>(dim)].blocks();
   }
   return blocks;
 }
@@ -65,8 +65,8 @@ inline Extents rank_grid(std::int64_t ranks, int ndims) {
 /// A distribution of this kind with blocks of about `size`.
 inline Distribution make_distribution(Kind kind, const Extents& extents, std::int64_t ranks,
                                       std::int64_t size, MemoryOrder order, Random& random) {
-  const std::vector<BlockPartition1D> cuts = cuts_by_size(extents, size);
-  const Extents blocks = blocks_of(cuts);
+  const std::vector<BlockPartition1D> partitions = partitions_by_size(extents, size);
+  const Extents blocks = blocks_of(partitions);
   switch (kind) {
     case Kind::regular: {
       const Extents ghosts =
@@ -81,15 +81,15 @@ inline Distribution make_distribution(Kind kind, const Extents& extents, std::in
       return Distribution::irregular(extents, starts, ranks, {.order = order}).value();
     }
     case Kind::block_cyclic:
-      return Distribution::create(cuts, Deal::round_robin(blocks, ranks, order).value(),
+      return Distribution::create(partitions, BlockMap::round_robin(blocks, ranks, order).value(),
                                   {.order = order})
           .value();
     case Kind::scalapack:
     case Kind::tiled: {
-      const Deal deal =
-          Deal::cyclic_grid(blocks, rank_grid(ranks, extents.ndims()), ranks, order).value();
+      const BlockMap block_map =
+          BlockMap::cyclic_grid(blocks, rank_grid(ranks, extents.ndims()), ranks, order).value();
       return Distribution::create(
-                 cuts, deal,
+                 partitions, block_map,
                  {.storage = kind == Kind::tiled ? Storage::block_by_block : Storage::local_matrix,
                   .order = order})
           .value();
@@ -101,7 +101,7 @@ inline Distribution make_distribution(Kind kind, const Extents& extents, std::in
   for (rma::TeamRank& owner : owners) {
     owner.value = static_cast<std::int32_t>(pick(random, 0, ranks - 1));
   }
-  return Distribution::create(cuts, Deal::table(blocks, owners, ranks, order).value(),
+  return Distribution::create(partitions, BlockMap::table(blocks, owners, ranks, order).value(),
                               {.order = order})
       .value();
 }

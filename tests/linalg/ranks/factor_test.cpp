@@ -285,14 +285,15 @@ TEST(Factor, AnArrayInTheLayoutOfScalapack) {
     if (volume(grid) != job.size()) {
       GTEST_SKIP() << "no grid of all ranks";
     }
-    const auto cuts = test::cuts_by_size({n, n}, 3);
+    const auto partitions = test::partitions_by_size({n, n}, 3);
     const auto at = [n](std::int64_t i, std::int64_t j) {
       return test::definite<double>(i, j, n, 4);
     };
     for (const MemoryOrder of_ranks : {MemoryOrder::row_major, MemoryOrder::column_major}) {
-      const auto deal =
-          arrays::Deal::cyclic_grid(test::blocks_of(cuts), grid, job.size(), of_ranks).value();
-      const auto layout = Distribution::create(cuts, deal,
+      const auto block_map =
+          arrays::BlockMap::cyclic_grid(test::blocks_of(partitions), grid, job.size(), of_ranks)
+              .value();
+      const auto layout = Distribution::create(partitions, block_map,
                                                {.storage = test::Storage::local_matrix,
                                                 .order = MemoryOrder::column_major})
                               .value();

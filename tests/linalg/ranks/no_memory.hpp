@@ -110,11 +110,11 @@ inline Array<double> vector(Job& job, std::int64_t length) {
 
 /// As above, in blocks that are not contiguous on any rank.
 inline Array<double> cyclic_vector(Job& job, std::int64_t length) {
-  const auto cut = arrays::BlockPartition1D::by_size(length, 100).value();
-  const auto deal = arrays::Deal::round_robin({cut.blocks()}, job.size()).value();
-  auto array =
-      Array<double>::create(job, arrays::Distribution::create(std::span(&cut, 1), deal).value())
-          .value();
+  const auto partition = arrays::BlockPartition1D::by_size(length, 100).value();
+  const auto block_map = arrays::BlockMap::round_robin({partition.blocks()}, job.size()).value();
+  auto array = Array<double>::create(
+                   job, arrays::Distribution::create(std::span(&partition, 1), block_map).value())
+                   .value();
   set(array, number_at);
   return array;
 }

@@ -177,35 +177,37 @@ void on_teams(Job& job, Body&& body) {
 /// Distributions of a vector: even; small blocks, cyclic; all on the last rank; blocks of different
 /// lengths with gaps between those of a rank.
 inline std::vector<arrays::Distribution> vector_distributions(std::int64_t n, std::int32_t ranks) {
+  using arrays::BlockMap;
   using arrays::BlockPartition1D;
-  using arrays::Deal;
   using arrays::Distribution;
   std::vector<Distribution> all{Distribution::regular({n}, ranks).value()};
   const std::vector<BlockPartition1D> small{BlockPartition1D::by_size(n, 3).value()};
   all.push_back(
-      Distribution::create(small, Deal::round_robin({small[0].blocks()}, ranks).value()).value());
+      Distribution::create(small, BlockMap::round_robin({small[0].blocks()}, ranks).value())
+          .value());
   const std::vector<BlockPartition1D> one{BlockPartition1D::even(n, 1).value()};
   const std::vector<rma::TeamRank> last{{ranks - 1}};
-  all.push_back(Distribution::create(one, Deal::table({1}, last, ranks).value()).value());
+  all.push_back(Distribution::create(one, BlockMap::table({1}, last, ranks).value()).value());
   const std::vector<BlockPartition1D> uneven{BlockPartition1D::even(n, 2 * ranks + 1).value()};
   all.push_back(
-      Distribution::create(uneven, Deal::round_robin({uneven[0].blocks()}, ranks).value()).value());
+      Distribution::create(uneven, BlockMap::round_robin({uneven[0].blocks()}, ranks).value())
+          .value());
   return all;
 }
 
 /// Distributions of a matrix: even; small blocks on a cyclic grid of one column.
 inline std::vector<arrays::Distribution> matrix_distributions(const arrays::Extents& extents,
                                                               std::int32_t ranks) {
+  using arrays::BlockMap;
   using arrays::BlockPartition1D;
-  using arrays::Deal;
   using arrays::Distribution;
   std::vector<Distribution> all{Distribution::regular(extents, ranks).value()};
   const std::vector<BlockPartition1D> small{BlockPartition1D::by_size(extents[0], 3).value(),
                                             BlockPartition1D::by_size(extents[1], 4).value()};
   all.push_back(
       Distribution::create(small,
-                           Deal::cyclic_grid({small[0].blocks(), small[1].blocks()}, {ranks, 1},
-                                             ranks, arrays::MemoryOrder::column_major)
+                           BlockMap::cyclic_grid({small[0].blocks(), small[1].blocks()}, {ranks, 1},
+                                                 ranks, arrays::MemoryOrder::column_major)
                                .value(),
                            {.order = arrays::MemoryOrder::column_major})
           .value());

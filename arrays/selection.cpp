@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "arrays/section.hpp"
+#include "arrays/selection.hpp"
 
 #include <fmt/format.h>
 
@@ -35,6 +35,11 @@ Status check_inside(const Section& section, const Extents& extents) {
     }
   }
   return {};
+}
+
+Status check_inside(const PeriodicBox& box, const Extents& extents) {
+  TESSERA_RETURN_IF_ERROR(PeriodicPieces::split(box.box, extents, box.periodic).status());
+  return check_volume(box.box);
 }
 
 }  // namespace tessera::arrays
