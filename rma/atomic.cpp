@@ -31,17 +31,18 @@ Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
                            request.bytes, at.region.value))
         .hint("use words of 8 bytes, or allocate the region with Atomics::separate");
   }
-  if (job.waking == nullptr) {
+  if (job.transports().between_nodes() == nullptr) {
     return Status::error(Code::internal,
                          "a region uses device atomics, but this job has no such devices");
   }
-  TESSERA_ASSIGN_OR_RETURN(Endpoint * endpoint, job.waking->atomics_by_device(owner));
+  TESSERA_ASSIGN_OR_RETURN(Endpoint * endpoint,
+                           job.transports().between_nodes()->atomics_by_device(owner));
   return endpoint->atomic_by_device(at, request);
 }
 
 // For regions with other atomics, unequal slices or other transports, and for all errors.
 Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
-  job.report_order();
+  job.observers().report_order();
   if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
     return Status::error(Code::invalid_argument,
                          fmt::format("atomic operation on {} bytes at offset {}, which is not "
@@ -50,12 +51,13 @@ Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicReques
   }
   TESSERA_ASSIGN_OR_RETURN(const detail::Located target,
                            locate(job, Op::atomic, at, {0, request.bytes}));
-  const auto stripes = job.stripes->slice(at.region, at.rank);
+  const auto stripes = job.slices().stripes().slice(at.region, at.rank);
   const bool strict = target.region->options().atomics == Atomics::strict;
   const Target place{&target.region->segment(), target.member, at.offset, at.region};
-  job.counters->add(at.rank, at.region, Op::atomic, {1, static_cast<std::uint64_t>(request.bytes)});
+  job.slices().counters().add(at.rank, at.region, Op::atomic,
+                              {1, static_cast<std::uint64_t>(request.bytes)});
   const bool is_inline = target.slice != nullptr && target.region->atomics() != Atomics::device;
-  const detail::WaitScope wait(is_inline ? nullptr : job.recorder, detail::Wait::atomic, at.rank,
+  const detail::WaitScope wait(is_inline ? nullptr : job.recorder(), detail::Wait::atomic, at.rank,
                                static_cast<std::uint64_t>(request.bytes));
   if (target.region->atomics() == Atomics::device) {
     return atomic_by_device(job, place, at.rank, request);
@@ -71,16 +73,17 @@ Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicReques
       return {};
     }
     TESSERA_ASSIGN_OR_RETURN(detail::Route * route, target.region->has_remote_updates()
-                                                        ? job.update_route_to(at.rank)
-                                                        : job.route_to(at.rank));
+                                                        ? job.routes().update_to(at.rank)
+                                                        : job.routes().to(at.rank));
     const detail::RemotePath path{job,     *route->endpoint, route->transport->capabilities(),
                                   stripes, strict,           at.rank};
-    const Target there{detail::segment_for(route->transport, job.waking, *place.segment),
-                       place.rank, place.offset, place.region};
-    job.cache_route(at, *target.region, path.endpoint, there);
+    const Target there{
+        detail::segment_for(route->transport, job.transports().between_nodes(), *place.segment),
+        place.rank, place.offset, place.region};
+    job.slices().cache_route(at, *target.region, path.endpoint, there);
     return atomic_remote(path, there, request);
   };
-  return do_with_ticket(strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
+  return do_with_ticket(strict ? job.accumulate_tickets() : nullptr, at.rank, work);
 }
 
 // True if a word is aligned in a mapped slice of a region without locks, so that a processor
@@ -94,7 +97,7 @@ inline bool has_plain_word(const detail::CachedSlice* line, std::uint64_t offset
 // A pointer to such a word, after counting the operation; else null.
 template <class T>
 inline T* plain_word(const JobState& job, const RemoteAddress& at) {
-  detail::CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  detail::CachedSlice* const line = job.slices().cached(at.rank, at.region);
   if (!has_plain_word<T>(line, at.offset)) [[unlikely]] {
     return nullptr;
   }
@@ -117,14 +120,14 @@ inline T* plain_word(const JobState& job, const RawAddress& at) {
 Result<bool> try_cached_route(JobState& job, const RemoteAddress& at,
                               const AtomicRequest& request) {
   const auto bytes = static_cast<std::uint64_t>(request.bytes);
-  detail::CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
+  detail::CachedSlice* const line = find_cached(job.slices().regions(), at.rank, at.region);
   const bool is_in_slice = line != nullptr && bytes <= line->bytes &&
                            at.offset <= line->bytes - bytes && at.offset % bytes == 0;
   if (!is_in_slice || detail::remote_of(*line).endpoint == nullptr) {
     return false;
   }
   const detail::RemoteSlice& remote = detail::remote_of(*line);
-  job.report_order();
+  job.observers().report_order();
   Result<bool> is_done =
       remote.endpoint->atomic_now({remote.segment, remote.member, at.offset, at.region}, request);
   if (is_done.ok() && *is_done) {
@@ -164,7 +167,7 @@ Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T
                          fmt::format("{}-byte word at address {:#x}, which is {}", sizeof(T),
                                      address, address == 0 ? "null" : "not aligned to it"));
   }
-  if (detail::CachedSlice* const line = job.state().counting_entry(at.rank)) {
+  if (detail::CachedSlice* const line = job.state().slices().counting_entry(at.rank)) {
     line->count(Op::atomic, sizeof(T));
   }
   auto* const word = static_cast<std::byte*>(const_cast<void*>(at.pointer));

@@ -42,10 +42,10 @@ Status null_buffer(Op op, std::size_t bytes) {
 
 // Counts an operation on a mapped slice, also an irregular one.
 void count(const JobState& job, const RemoteAddress& at, Op op, const Tally& tally, Form form) {
-  if (CachedSlice* const line = job.cached_slice(at.rank, at.region)) {
+  if (CachedSlice* const line = job.slices().cached(at.rank, at.region)) {
     line->count(op, tally.bytes, tally.operations, form);
   } else {
-    job.counters->add(at.rank, at.region, op, tally, form);
+    job.slices().counters().add(at.rank, at.region, op, tally, form);
   }
 }
 
@@ -61,11 +61,11 @@ Form form_of(void*, const CopyShape& normalised) {
 
 // Looked up once for each entry of the slice cache.
 Result<detail::Route*> route_to(JobState& job, const RemoteAddress& at) {
-  CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  CachedSlice* const line = job.slices().cached(at.rank, at.region);
   if (line != nullptr && detail::remote_of(*line).route != nullptr) {
     return detail::remote_of(*line).route;
   }
-  TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.route_to(at.rank));
+  TESSERA_ASSIGN_OR_RETURN(detail::Route * route, job.routes().to(at.rank));
   if (line != nullptr) {
     detail::remote_of(*line).route = route;
   }
@@ -91,20 +91,20 @@ class PendingTransfer {
     if (!operation_) {
       operation_ = detail::make_operation(job_, peer_);
       operation_->set_what(what_);
-      job_.outstanding.add(operation_);
+      job_.outstanding().add(operation_);
     }
     return operation_->completion();
   }
   Status finish() {
-    Status status = own_ ? job_.finish(*own_, {what_, peer_}) : Status();
+    Status status = own_ ? job_.transports().finish(*own_, {what_, peer_}) : Status();
     wait_.reset();
     return status;
   }
   /// Starts the time that the call, or the holder of its handle, waits.
   void begin_wait(Op op, std::uint64_t bytes) {
     what_ = words_of(op);
-    if (blocking_ && job_.recorder != nullptr) {
-      wait_.emplace(job_.recorder, static_cast<detail::Wait>(op), peer_, bytes);
+    if (blocking_ && job_.recorder() != nullptr) {
+      wait_.emplace(job_.recorder(), static_cast<detail::Wait>(op), peer_, bytes);
     }
   }
   std::shared_ptr<detail::Operation> operation() && { return std::move(operation_); }
@@ -139,7 +139,7 @@ template <class Action, class What>
 Result<bool> try_cached_route(JobState& job, const Action& action, const RemoteAddress& at,
                               void* local, const What& what, CopyShape::Extent extent,
                               std::size_t run_bytes, std::size_t bytes) {
-  CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
+  CachedSlice* const line = find_cached(job.slices().regions(), at.rank, at.region);
   if (line == nullptr) {
     return false;
   }
@@ -180,7 +180,7 @@ Result<bool> try_cached_route(JobState& job, const Action& action, const RemoteA
 }
 
 StripeLocks::Slice stripes_of(const JobState& job, const Located& target, const RemoteAddress& at) {
-  const StripeLocks::Slice locked = job.stripes->slice(at.region, at.rank);
+  const StripeLocks::Slice locked = job.slices().stripes().slice(at.region, at.rank);
   return target.region->options().conflicts == Conflicts::possible ? locked
                                                                    : locked.without_locks();
 }
@@ -192,17 +192,18 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
                        const What&... what) {
   const bool is_update = Action::op == Op::accumulate && target.region->has_remote_updates();
   TESSERA_ASSIGN_OR_RETURN(const detail::Route* const route,
-                           is_update ? job.update_route_to(at.rank) : route_to(job, at));
+                           is_update ? job.routes().update_to(at.rank) : route_to(job, at));
   const bool strict = target.region->options().atomics == Atomics::strict;
   const detail::RemotePath path{job,
                                 *route->endpoint,
                                 route->transport->capabilities(),
-                                job.stripes->slice(at.region, at.rank),
+                                job.slices().stripes().slice(at.region, at.rank),
                                 strict,
                                 at.rank};
-  const Target to{detail::segment_for(route->transport, job.waking, target.region->segment()),
+  const Target to{detail::segment_for(route->transport, job.transports().between_nodes(),
+                                      target.region->segment()),
                   target.member, at.offset, at.region};
-  job.cache_route(at, *target.region, path.endpoint, to);
+  job.slices().cache_route(at, *target.region, path.endpoint, to);
   bool is_done = false;
   if (!action.takes_turns(job)) {
     TESSERA_ASSIGN_OR_RETURN(is_done, try_complete_now(action, path.endpoint, to, what...));
@@ -218,8 +219,7 @@ Status transfer_remote(JobState& job, const Action& action, const Located& targe
 // Does `work`, with the target's accumulate ticket if the action needs one.
 template <class Action, class Work>
 Status with_ticket(JobState& job, const Action& action, WorldRank target, const Work& work) {
-  return do_with_ticket(action.takes_turns(job) ? job.accumulate_turns.get() : nullptr, target,
-                        work);
+  return do_with_ticket(action.takes_turns(job) ? job.accumulate_tickets() : nullptr, target, work);
 }
 
 // Requires: the shape is normalised.
@@ -284,7 +284,7 @@ Status transfer_fragments(JobState& job, const Action& action, const RemoteAddre
                           Fragments fragments, PendingTransfer& pending) {
   TESSERA_ASSIGN_OR_RETURN(const ListExtent all, extent_of(fragments, action));
   TESSERA_ASSIGN_OR_RETURN(const Located target, locate(job, Action::op, at, all.extent));
-  if (job.settings.check_overlap != 0) {
+  if (job.settings().check_overlap != 0) {
     TESSERA_RETURN_IF_ERROR(Action::check_fragments(fragments));
   }
   if (all.pieces == 0) {
@@ -312,14 +312,14 @@ template <class Action>
 [[gnu::always_inline]] inline bool try_cached_run(JobState& job, const Action& action,
                                                   RemoteAddress at, void* local,
                                                   std::size_t bytes) {
-  CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  CachedSlice* const line = job.slices().cached(at.rank, at.region);
   std::byte* const slice =
       line == nullptr ? nullptr : line->start_for(Action::op, at.offset, bytes);
   if (slice == nullptr || local == nullptr || !action.is_whole(bytes)) [[unlikely]] {
     return false;
   }
   line->count(Action::op, bytes);
-  action.run(slice, at.offset, local, bytes, job.stripes_of(*line));
+  action.run(slice, at.offset, local, bytes, job.slices().stripes_of(*line));
   return true;
 }
 
@@ -354,7 +354,7 @@ bool try_cached_rows(JobState& job, const Action& action, const RemoteAddress& a
     return try_cached_run(job, action, at, local, static_cast<std::size_t>(bytes));
   }
   const RemoteAddress lowest = at + static_cast<std::uint64_t>(std::min<std::int64_t>(reach, 0));
-  CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  CachedSlice* const line = job.slices().cached(at.rank, at.region);
   std::byte* const slice = line == nullptr ? nullptr
                                            : line->start_for(Action::op, lowest.offset,
                                                              static_cast<std::size_t>(extent));
@@ -362,7 +362,7 @@ bool try_cached_rows(JobState& job, const Action& action, const RemoteAddress& a
     return false;
   }
   line->count(Action::op, static_cast<std::size_t>(bytes), 1, Form::strided);
-  action.shape(slice, at.offset, local, shape, job.stripes_of(*line));
+  action.shape(slice, at.offset, local, shape, job.slices().stripes_of(*line));
   return true;
 }
 
@@ -434,7 +434,9 @@ template <class Action, class... What>
       detail::catch_bad_alloc([&] { return transfer(job.state(), action, at, what..., pending); });
   Handle handle(std::move(pending).operation());
   if (!handle.has_ended()) {
-    job.state().wake_progress();  // operations that are on their way already need no wake-up
+    job.state()
+        .transports()
+        .wake_progress();  // operations that are on their way already need no wake-up
   }
   if (!status.ok()) {
     handle.collect(Handle::failed(job, at.rank, job.name_rank(std::move(status))));
@@ -495,7 +497,7 @@ void* readable(const void* from) {
 }  // namespace
 
 Status put(Job& job, RemoteAddress to, const void* from, std::size_t bytes) {
-  CachedSlice* const line = find_cached(job.state().regions, to.rank, to.region);
+  CachedSlice* const line = find_cached(job.state().slices().regions(), to.rank, to.region);
   if (detail::try_word(line, Direction::to_remote, Op::put, to.offset, readable(from), bytes)) {
     return {};
   }
@@ -509,7 +511,7 @@ Status put(Job& job, RemoteAddress to, Fragments fragments) {
 }
 
 Status get(Job& job, RemoteAddress from, void* to, std::size_t bytes) {
-  CachedSlice* const line = find_cached(job.state().regions, from.rank, from.region);
+  CachedSlice* const line = find_cached(job.state().slices().regions(), from.rank, from.region);
   if (detail::try_word(line, Direction::from_remote, Op::get, from.offset, to, bytes)) {
     return {};
   }

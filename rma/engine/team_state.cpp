@@ -15,7 +15,7 @@ TeamState::TeamState(JobState& job, std::shared_ptr<JobState> keep_job,
                      std::span<const WorldRank> members)
     : job_(job),
       keep_job_(std::move(keep_job)),
-      members_(members, job.rank, *job.node, job.nodes),
+      members_(members, job.rank(), job.node(), job.nodes()),
       step_(job, *this, members_),
       in_slots_(step_),
       in_pieces_(job, step_) {}
@@ -29,14 +29,14 @@ Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
   Result<std::shared_ptr<TeamState>> team = catch_bad_alloc(prepared);
   if (team.status().code() == Code::no_memory) {
     kind = CollectiveCall::Kind::without_memory;
-    job.reserve.give();
+    job.reserve().give();
     team = catch_bad_alloc(prepared);
   }
   Status formed = team.ok() ? TeamFormation(job, (*team)->step_).run(kind).context("forming a team")
                             : team.status();
   if (kind == CollectiveCall::Kind::without_memory) {
     team = formed.ok() ? Status::no_memory("forming a team: no member has memory for it") : formed;
-    job.reserve.refill();
+    job.reserve().refill();
   }
   TESSERA_RETURN_IF_ERROR(formed);
   return team;
@@ -46,13 +46,13 @@ Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
 Result<std::shared_ptr<TeamState>> TeamState::prepare(JobState& job,
                                                       const std::shared_ptr<JobState>& keep_job,
                                                       std::span<const WorldRank> members) {
-  TESSERA_RETURN_IF_ERROR(TeamMembers::check(members, job.rank, job.size));
+  TESSERA_RETURN_IF_ERROR(TeamMembers::check(members, job.rank(), job.size()));
   std::shared_ptr<TeamState> team(new TeamState(job, keep_job, members));
-  if (team->members_.has_other_nodes() && job.link == nullptr) {
+  if (team->members_.has_other_nodes() && job.link() == nullptr) {
     return Status::error(Code::unreachable,
                          fmt::format("the team's members are on several nodes, and no transport of "
                                      "'{}' connects nodes",
-                                     job.settings.transport));
+                                     job.settings().transport));
   }
   return team;
 }

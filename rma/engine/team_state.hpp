@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // TeamState: the implementation of a Team. It owns the parts in rma/engine/team/, checks the
-// arguments of collectives, and chooses how data travel.
+// arguments of collectives, and chooses how data travel. A part calls only parts above it:
 //
-// All collectives are made of one step (team/collective_step.hpp). Short data travel in slots
-// (team/slot_collectives.hpp). Between nodes, data longer than two slots travel in pieces
-// (team/pipelined_collectives.hpp).
+//   TeamMembers, TeamNodes   which ranks, on which nodes; constant
+//   TeamMemory               the shared memory: control, mailboxes, slots
+//   CallChecker              compares what members call, and words the differences
+//   TeamLiveness             finds members that are gone
+//   NodeBarrier              waits for the members on this node
+//   NodeExchange             sends between nodes
+//   CollectiveStep           the step of which all collectives are made: it owns the five above
+//   SlotCollectives          short data, a slot's worth in each step
+//   PipelinedCollectives     between nodes: data longer than two slots, in pieces
+//   agree()                  one status for all members
+//   TeamFormation            makes the memory, finds the other members, takes the first step
 //
 // Limits: Mailboxes take up to 2 × max_mailbox_set_bytes per node and team; long data take as much
 // again. Slots and pieces are smaller than the settings ask for if they would exceed that. A death

@@ -241,16 +241,14 @@ inline std::shared_ptr<JobState> Cluster::start(WorldRank rank, bool one_process
   Settings settings;
   settings.collective_slot_bytes = slot_bytes;
   auto job = std::make_shared<JobState>(settings, group_.member(rank), map_);
-  job->self = job;
-  job->node = node_of(rank, one_process);
-  EXPECT_TRUE(job->node->enter().ok());
-  job->link = std::make_unique<ClusterLink>(*this, rank, one_process);
+  EXPECT_TRUE(job->enter_node(node_of(rank, one_process)).ok());
+  job->transports().set_link(std::make_unique<ClusterLink>(*this, rank, one_process));
   return job;
 }
 
 inline Result<Team> world_of(JobState& job) {
   std::vector<WorldRank> everybody;
-  for (std::int32_t rank = 0; rank < job.size; ++rank) {
+  for (std::int32_t rank = 0; rank < job.size(); ++rank) {
     everybody.push_back(WorldRank{rank});
   }
   TESSERA_ASSIGN_OR_RETURN(auto state, TeamState::create(job, nullptr, std::move(everybody)));
@@ -276,7 +274,7 @@ inline void on_cluster(Cluster& cluster, std::int64_t slot_bytes,
           body(job, *world);
         }
       }
-      job.node->leave();
+      job.node().leave();
     });
   }
   for (std::thread& thread : threads) {

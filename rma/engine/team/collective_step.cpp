@@ -21,10 +21,10 @@ CollectiveStep::CollectiveStep(JobState& job, const TeamState& team, const TeamM
       exchange_(job, members, memory_, liveness_, barrier_) {}
 
 Status CollectiveStep::meet(const CollectiveCall& call, const StepPayload& payload) {
-  if (OrderObserver* const observer = job_.observer.load(std::memory_order_acquire)) [[unlikely]] {
+  if (OrderObserver* const observer = job_.observers().current()) [[unlikely]] {
     observer->on_meeting(team_);
   }
-  if (job_.stopped.load(std::memory_order_relaxed)) {
+  if (job_.is_stopped()) {
     return job_.stopped_error();
   }
   TeamControl& control = memory_.control();

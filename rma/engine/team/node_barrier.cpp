@@ -30,7 +30,7 @@ void NodeBarrier::arrive_for_leader() const noexcept {
 
 Status NodeBarrier::wait_for_end(std::uint32_t generation) {
   TeamControl& control = this->control();
-  const Node& node = *job_.node;
+  const Node& node = job_.node();
   const auto over = [&] {
     return control.generation.load(std::memory_order_acquire) != generation;
   };
@@ -56,7 +56,7 @@ Status NodeBarrier::wait_for_end(std::uint32_t generation) {
 
 bool NodeBarrier::wait_for_arrivals(std::uint32_t generation) {
   TeamControl& control = this->control();
-  const Node& node = *job_.node;
+  const Node& node = job_.node();
   const auto over = [&] {
     return control.arrived.load() == count_ - 1 || !is_under_way(generation);
   };
@@ -83,7 +83,7 @@ bool NodeBarrier::wait_for_arrivals(std::uint32_t generation) {
 
 LongWait NodeBarrier::begin_to_wait(std::uint32_t generation) const noexcept {
   memory_.mark_of(members_.own_order()).store(generation + 1, std::memory_order_relaxed);
-  return LongWait(job_.settings);
+  return LongWait(job_.settings());
 }
 
 // Members of other nodes matter only until all members of this node have arrived. After that, a
@@ -117,7 +117,7 @@ std::vector<std::int32_t> NodeBarrier::missing_here(std::uint32_t generation) co
 
 void NodeBarrier::check_long_wait(LongWait& wait, std::uint32_t generation, std::int32_t sender) {
   check_members_alive(generation);
-  report_if_long(wait, job_.log, [&] {
+  report_if_long(wait, job_.log(), [&] {
     const std::vector<std::int32_t> missing = missing_here(generation);
     const std::string whom = !missing.empty() ? fmt::format("rank {} on this node has not arrived",
                                                             fmt::join(missing, ", "))

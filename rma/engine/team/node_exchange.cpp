@@ -153,9 +153,9 @@ Status NodeExchange::send(int round, std::size_t data_bytes) {
     return {};  // it had no memory for a mailbox, and reports that to all
   }
   const std::uint64_t offset = memory_.mailbox_offset(index, round, generation_);
-  return job_.link->deliver(nodes.node(index), memory, offset + offsetof(TeamMailbox, summary),
-                            std::span(outbox_.data(), sizeof(StepSummary) + data_bytes),
-                            offset + offsetof(TeamMailbox, flag), std::uint64_t{generation_} + 1);
+  return job_.link()->deliver(nodes.node(index), memory, offset + offsetof(TeamMailbox, summary),
+                              std::span(outbox_.data(), sizeof(StepSummary) + data_bytes),
+                              offset + offsetof(TeamMailbox, flag), std::uint64_t{generation_} + 1);
 }
 
 // Waits until the sender of that round has delivered.
@@ -175,7 +175,7 @@ std::uint32_t NodeExchange::wait_for_counter(std::atomic<std::uint64_t>& counter
 template <class IsEnough>
 std::uint32_t NodeExchange::wait_for_word(std::atomic<std::uint64_t>& word, std::int32_t sender,
                                           const IsEnough& is_enough) {
-  const Node& node = *job_.node;
+  const Node& node = job_.node();
   const auto over = [&] {
     return is_enough(word.load(std::memory_order_acquire)) || !barrier_.is_under_way(generation_);
   };

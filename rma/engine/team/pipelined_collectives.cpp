@@ -67,7 +67,7 @@ PipelinedCollectives::Offer PipelinedCollectives::make_offer() noexcept {
 // From the setting, not from the slots, which are small if there are many members.
 PipelinedCollectives::Offer PipelinedCollectives::wanted_memory() const {
   constexpr std::size_t slots_per_piece = 16;
-  const auto slot = static_cast<std::size_t>(job_.settings.collective_slot_bytes);
+  const auto slot = static_cast<std::size_t>(job_.settings().collective_slot_bytes);
   const RingShape shape =
       PipelineRings::shape_within(members_.nodes(), slots_per_piece * slot, max_mailbox_set_bytes);
   const std::size_t most =
@@ -78,7 +78,7 @@ PipelinedCollectives::Offer PipelinedCollectives::wanted_memory() const {
 }
 
 PipelineRings::Environment PipelinedCollectives::ring_environment() {
-  return {.link = *job_.link,
+  return {.link = *job_.link(),
           .nodes = members_.nodes(),
           .exchange = step_.exchange(),
           .liveness = step_.liveness()};

@@ -52,7 +52,7 @@ Status TeamFormation::make_memory() {
 }
 
 Status TeamFormation::send_joins_on_node(const JoinMessage& message) {
-  Node& node = *job_.node;
+  Node& node = job_.node();
   Status status;
   for (const WorldRank member : members_.ranks()) {
     const int local_rank = node.local_rank_of(member);
@@ -72,9 +72,9 @@ Result<JoinMessage> TeamFormation::receive_join(WorldRank leader) {
   TeamLiveness& liveness = step_.liveness();
   const bool has_other_nodes = members_.has_other_nodes();
   std::uint32_t word = 0;
-  LongWait long_wait(job_.settings);
+  LongWait long_wait(job_.settings());
   const auto is_gone = [&] {
-    report_if_long(long_wait, job_.log, [&] {
+    report_if_long(long_wait, job_.log(), [&] {
       return fmt::format("in forming a team of {}: rank {} has not arrived", members_.size(),
                          leader.value);
     });
@@ -83,7 +83,7 @@ Result<JoinMessage> TeamFormation::receive_join(WorldRank leader) {
     word = word == 0 && has_other_nodes ? liveness.check_next_node() : word;
     return word != 0;
   };
-  Result<JoinMessage> message = job_.node->accept(members_.set_hash(), leader, std::cref(is_gone));
+  Result<JoinMessage> message = job_.node().accept(members_.set_hash(), leader, std::cref(is_gone));
   return word == 0 || message.ok() ? std::move(message) : liveness.status_of(word);
 }
 
@@ -109,7 +109,7 @@ Status TeamFormation::join_nodes(const Status& made) {
 Status TeamFormation::reach_partners() {
   const TeamNodes& nodes = members_.nodes();
   for (const std::int32_t index : nodes.partners()) {
-    Status reached = retry([&] { return job_.link->connect(nodes.node(index)); });
+    Status reached = retry([&] { return job_.link()->connect(nodes.node(index)); });
     if (!reached.ok() && is_local_resource_error(reached)) {
       return catch_bad_alloc([&]() -> Status {
         return std::move(reached).context(
@@ -125,9 +125,9 @@ std::uint32_t TeamFormation::send_joins_to_leaders(RegionId memory) {
   std::uint32_t word = 0;
   for (const std::int32_t index : nodes.partners()) {
     const Status sent =
-        job_.link->invite(nodes.leader(index), {.key = members_.set_hash(),
-                                                .sender = members_.own_world_rank().value,
-                                                .memory = memory.value});
+        job_.link()->invite(nodes.leader(index), {.key = members_.set_hash(),
+                                                  .sender = members_.own_world_rank().value,
+                                                  .memory = memory.value});
     if (!sent.ok() && !is_local_resource_error(sent) && word == 0) {
       word = step_.liveness().explain(index, sent);
     }
@@ -139,11 +139,11 @@ std::uint32_t TeamFormation::receive_joins_of_leaders(bool is_patient) {
   const auto deadline = std::chrono::steady_clock::now() + join_timeout_without_descriptors;
   const TeamNodes& nodes = members_.nodes();
   TeamLiveness& liveness = step_.liveness();
-  LongWait long_wait(job_.settings);
+  LongWait long_wait(job_.settings());
   for (const std::int32_t index : nodes.partners()) {
     const WorldRank leader = nodes.leader(index);
     const auto is_gone = [&] {
-      report_if_long(long_wait, job_.log, [&] {
+      report_if_long(long_wait, job_.log(), [&] {
         return fmt::format("in forming a team of {}: rank {} has not arrived", members_.size(),
                            leader.value);
       });
@@ -153,7 +153,7 @@ std::uint32_t TeamFormation::receive_joins_of_leaders(bool is_patient) {
              liveness.check_next_node() != 0;
     };
     const Result<JoinMessage> message =
-        job_.node->accept(members_.set_hash(), leader, std::cref(is_gone));
+        job_.node().accept(members_.set_hash(), leader, std::cref(is_gone));
     if (!message.ok()) {
       const std::uint32_t word = failure_word();
       return word != 0 ? word : liveness.explain(index, message.status());

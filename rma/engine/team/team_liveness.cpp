@@ -20,7 +20,7 @@ TeamLiveness::TeamLiveness(JobState& job, const TeamMembers& members, const Team
       last_checked_node_(members.has_other_nodes() ? members.nodes().own() : 0) {}
 
 std::uint32_t TeamLiveness::check_own_node() const {
-  const Node& node = *job_.node;
+  const Node& node = job_.node();
   for (const WorldRank member : members_.ranks()) {
     const int local_rank = node.local_rank_of(member);
     if (local_rank >= 0 && node.is_gone(local_rank)) {
@@ -31,7 +31,7 @@ std::uint32_t TeamLiveness::check_own_node() const {
 }
 
 std::uint32_t TeamLiveness::check_agent_host() const {
-  const Node& node = *job_.node;
+  const Node& node = job_.node();
   return has_lost_agent_host(node) ? TeamControl::died(agent_host_of(node)) : 0;
 }
 
@@ -41,7 +41,7 @@ std::uint32_t TeamLiveness::check_node(std::int32_t index) const {
   const RegionId memory = memory_.number_on(index);
   Result<std::optional<std::uint32_t>> broken = std::optional(std::uint32_t{0});
   if (memory.value != 0) {
-    broken = job_.link->read_word(nodes.node(index), memory, offsetof(TeamControl, broken));
+    broken = job_.link()->read_word(nodes.node(index), memory, offsetof(TeamControl, broken));
   }
   if (broken.ok() && broken->value_or(0) != 0) {
     return **broken;
@@ -63,7 +63,7 @@ std::uint32_t TeamLiveness::check_node(std::int32_t index) const {
 
 std::uint32_t TeamLiveness::check_ranks_of_node(std::int32_t index) const {
   for (const WorldRank rank : members_.nodes().ranks(index)) {
-    const Result<PeerState> peer_state = job_.link->peer_state_of(rank);
+    const Result<PeerState> peer_state = job_.link()->peer_state_of(rank);
     if (!peer_state.ok() && is_local_resource_error(peer_state.status())) {
       continue;
     }
@@ -84,11 +84,11 @@ std::uint32_t TeamLiveness::check_ranks_of_node(std::int32_t index) const {
 // program's, its process has ended. But while the job starts, the address may simply be wrong.
 std::uint32_t TeamLiveness::failure_word_of_silent_node(WorldRank rank,
                                                         const Status& error) const noexcept {
-  const ConnectionLoss contact = job_.link->contact(job_.nodes.node_of(rank));
+  const ConnectionLoss contact = job_.link()->contact(job_.nodes().node_of(rank));
   const bool is_closed =
       (error.code() == Code::peer_lost || error.code() == Code::protocol) && !contact.is_lost;
-  return is_closed && job_.world_team ? TeamControl::died(rank)
-                                      : ConnectionLossWord::of(rank, contact);
+  return is_closed && job_.world() ? TeamControl::died(rank)
+                                   : ConnectionLossWord::of(rank, contact);
 }
 
 std::uint32_t TeamLiveness::check_next_node() {
@@ -106,16 +106,16 @@ bool TeamLiveness::has_not_entered(std::int32_t index, std::uint32_t generation)
     return true;
   }
   const auto entered =
-      job_.link->read_word(members_.nodes().node(index), memory, offsetof(TeamControl, entered));
+      job_.link()->read_word(members_.nodes().node(index), memory, offsetof(TeamControl, entered));
   return entered.ok() && *entered == generation;  // false if that is not known
 }
 
 std::uint32_t TeamLiveness::explain(std::int32_t index, const Status& error) const noexcept {
   const TeamNodes& nodes = members_.nodes();
-  if (job_.log.wants(LogLevel::debug)) {
+  if (job_.log().wants(LogLevel::debug)) {
     try {
-      job_.log.debug(fmt::format("a team's exchange with rank {}: {}", nodes.leader(index).value,
-                                 error.describe()));
+      job_.log().debug(fmt::format("a team's exchange with rank {}: {}", nodes.leader(index).value,
+                                   error.describe()));
     } catch (const std::bad_alloc&) {
       // The failure word has the essential part.
     }
@@ -134,7 +134,7 @@ std::uint32_t TeamLiveness::explain(std::int32_t index, const Status& error) con
   // Its ranks answer, or nothing is known about them: none is reported dead.
   return error.code() == Code::closed
              ? TeamControl::left(nodes.leader(index))
-             : ConnectionLossWord::of(nodes.leader(index), job_.link->contact(nodes.node(index)));
+             : ConnectionLossWord::of(nodes.leader(index), job_.link()->contact(nodes.node(index)));
 }
 
 std::uint32_t TeamLiveness::own_failure(const Status& error) const noexcept {
@@ -144,8 +144,8 @@ std::uint32_t TeamLiveness::own_failure(const Status& error) const noexcept {
 }
 
 void TeamLiveness::note_loss(WorldRank rank, bool has_died) const noexcept {
-  if (job_.link != nullptr && rank.value >= 0 && job_.node->local_rank_of(rank) < 0) {
-    job_.link->note_loss(rank, has_died);
+  if (job_.link() != nullptr && rank.value >= 0 && job_.node().local_rank_of(rank) < 0) {
+    job_.link()->note_loss(rank, has_died);
   }
 }
 

@@ -4,7 +4,7 @@
 // words (team_control.hpp) to errors.
 //
 // Nodes share their knowledge by the failure word in each TeamControl, which leaders of other nodes
-// read. If a node is asked in vain, its ranks' states decide.
+// read. If a node does not answer, its ranks' states decide.
 //
 // Threads: one at a time. Cost: check_own_node() reads a word for each member on this node; the
 // other checks send a request to another node.

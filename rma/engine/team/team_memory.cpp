@@ -5,13 +5,14 @@
 #include <new>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/region_numbers.hpp"
 
 namespace tessera::rma::detail {
 namespace {
 
 constexpr std::uint64_t min_slot_bytes = 256;  // as in tuning.cpp
 
-// Smaller than the setting if there are so many members that a set of mailboxes would be too large.
+// Smaller than the setting if a set of mailboxes for all members would be too large.
 std::size_t slot_bytes_for(const Settings& settings, const TeamMembers& members) {
   const std::size_t wanted =
       static_cast<std::size_t>(settings.collective_slot_bytes) / cache_line * cache_line;
@@ -26,7 +27,7 @@ std::size_t slot_bytes_for(const Settings& settings, const TeamMembers& members)
 }  // namespace
 
 TeamMemory::TeamMemory(JobState& job, const TeamMembers& members)
-    : job_(job), members_(members), slot_bytes_(slot_bytes_for(job.settings, members)) {
+    : job_(job), members_(members), slot_bytes_(slot_bytes_for(job.settings(), members)) {
   if (members.has_other_nodes()) {
     numbers_.resize(static_cast<std::size_t>(members.nodes().count()));
   }
@@ -40,21 +41,21 @@ TeamMemory::~TeamMemory() {
   const std::vector<WorldRank>& sorted = members_.sorted_on_node();
   const auto index =
       std::lower_bound(sorted.begin(), sorted.end(), members_.own_world_rank()) - sorted.begin();
-  if (users().let_go(*job_.node, sorted, static_cast<std::size_t>(index))) {
+  if (users().let_go(job_.node(), sorted, static_cast<std::size_t>(index))) {
     free_long();
-    free({static_cast<std::uint64_t>(base() - job_.node->arena().at(0)), control_->bytes,
+    free({static_cast<std::uint64_t>(base() - job_.node().arena().at(0)), control_->bytes,
           RegionId{control_->memory}});
   }
 }
 
 // Allocates memory of this node, and publishes it if there are other nodes.
 Result<TeamMemory::Piece> TeamMemory::allocate(std::uint64_t bytes) {
-  Arena& arena = job_.node->arena();
+  Arena& arena = job_.node().arena();
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena.allocate(bytes));
   Piece piece{.offset = offset, .bytes = bytes, .number = {}};
   Status status = arena.back(offset, bytes);
   if (status.ok() && members_.has_other_nodes()) {
-    const Result<RegionId> published = job_.publish({.offset = offset, .bytes = bytes});
+    const Result<RegionId> published = publish(job_, {.offset = offset, .bytes = bytes});
     status = published.status();
     piece.number = published.ok() ? *published : RegionId{};
   }
@@ -67,16 +68,16 @@ Result<TeamMemory::Piece> TeamMemory::allocate(std::uint64_t bytes) {
 
 void TeamMemory::free(const Piece& piece) noexcept {
   if (piece.number.value != 0) {
-    job_.link->withdraw(piece.number);
+    job_.link()->withdraw(piece.number);
   }
-  job_.node->arena().free(piece.offset, piece.bytes);
+  job_.node().arena().free(piece.offset, piece.bytes);
 }
 
 Result<std::uint64_t> TeamMemory::make() {
   const auto members = static_cast<std::uint64_t>(members_.count_on_node());
   TESSERA_ASSIGN_OR_RETURN(const Piece piece,
                            allocate(first_slot_offset() + 2 * members * slot_bytes_));
-  control_ = new (job_.node->arena().at(piece.offset)) TeamControl;
+  control_ = new (job_.node().arena().at(piece.offset)) TeamControl;
   control_->slot_bytes = slot_bytes_;
   control_->bytes = piece.bytes;
   control_->memory = piece.number.value;
@@ -84,7 +85,7 @@ Result<std::uint64_t> TeamMemory::make() {
 }
 
 void TeamMemory::attach(std::uint64_t offset) noexcept {
-  control_ = reinterpret_cast<TeamControl*>(job_.node->arena().at(offset));
+  control_ = reinterpret_cast<TeamControl*>(job_.node().arena().at(offset));
 }
 
 void TeamMemory::adopt_slot_bytes() noexcept {
@@ -163,7 +164,7 @@ void TeamMemory::free_long() noexcept {
 }
 
 std::byte* TeamMemory::long_start() const noexcept {
-  return job_.node->arena().at(control_->long_offset);
+  return job_.node().arena().at(control_->long_offset);
 }
 
 }  // namespace tessera::rma::detail
