@@ -32,17 +32,18 @@ Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
                            request.bytes, at.region.value))
         .hint("use words of 8 bytes, or allocate the region with Atomics::separate");
   }
-  if (job.waking == nullptr) {
+  if (job.transports().between_nodes() == nullptr) {
     return Status::error(Code::internal,
                          "a region uses device atomics, but this job has no such devices");
   }
-  TESSERA_ASSIGN_OR_RETURN(Endpoint * endpoint, job.waking->atomics_by_device(owner));
+  TESSERA_ASSIGN_OR_RETURN(Endpoint * endpoint,
+                           job.transports().between_nodes()->atomics_by_device(owner));
   return endpoint->atomic_by_device(at, request);
 }
 
 // For regions with other atomics, unequal slices or other transports, and for all errors.
 Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
-  job.report_order();
+  job.observers().report_order();
   if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
     return Status::error(Code::invalid_argument,
                          fmt::format("atomic operation on {} bytes at offset {}, which is not "
@@ -54,9 +55,9 @@ Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicReques
   RegionState& region = *located.region;
   const auto bytes = static_cast<std::uint64_t>(request.bytes);
   const bool is_by_device = region.atomics() == Atomics::device;
-  job.counters->add(at.rank, at.region, Op::atomic, {1, bytes});
+  job.slices().counters().add(at.rank, at.region, Op::atomic, {1, bytes});
   const bool is_inline = located.slice != nullptr && !is_by_device;
-  const detail::WaitScope wait(is_inline ? nullptr : job.recorder, detail::Wait::atomic, at.rank,
+  const detail::WaitScope wait(is_inline ? nullptr : job.recorder(), detail::Wait::atomic, at.rank,
                                bytes);
   if (is_by_device) {
     return atomic_by_device(job, {&region.segment(), located.member, at.offset, at.region}, at.rank,
@@ -71,13 +72,13 @@ Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicReques
     }
     std::optional<detail::RobustGuard> guard;
     if (is_strict) {
-      const auto stripes = job.stripes->slice(at.region, at.rank);
+      const auto stripes = job.slices().stripes().slice(at.region, at.rank);
       guard.emplace(stripes.of(at.offset), stripes.context());
     }
     *request.previous = detail::atomic_direct(located.slice + at.offset, request);
     return {};
   };
-  return do_with_ticket(is_strict ? job.accumulate_turns.get() : nullptr, at.rank, work);
+  return do_with_ticket(is_strict ? job.accumulate_tickets() : nullptr, at.rank, work);
 }
 
 // True if a word is aligned in a mapped slice of a region without locks, so that a processor
@@ -91,7 +92,7 @@ inline bool has_plain_word(const detail::CachedSlice* line, std::uint64_t offset
 // A pointer to such a word, after counting the operation; else null.
 template <class T>
 inline T* plain_word(const JobState& job, const RemoteAddress& at) {
-  detail::CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  detail::CachedSlice* const line = job.slices().cached(at.rank, at.region);
   if (!has_plain_word<T>(line, at.offset)) [[unlikely]] {
     return nullptr;
   }
@@ -115,7 +116,7 @@ Result<bool> try_cached_route(JobState& job, const RemoteAddress& at,
     return false;
   }
   const auto now = [&](Endpoint& endpoint, const Target& target) {
-    job.report_order();
+    job.observers().report_order();
     return endpoint.atomic_now(target, request);
   };
   return detail::try_cached_route(job, at, {0, request.bytes}, now, Op::atomic,
@@ -153,7 +154,7 @@ Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T
                          fmt::format("{}-byte word at address {:#x}, which is {}", sizeof(T),
                                      address, address == 0 ? "null" : "not aligned to it"));
   }
-  if (detail::CachedSlice* const line = job.state().counting_entry(at.rank)) {
+  if (detail::CachedSlice* const line = job.state().slices().counting_entry(at.rank)) {
     line->count(Op::atomic, sizeof(T));
   }
   auto* const word = static_cast<std::byte*>(const_cast<void*>(at.pointer));

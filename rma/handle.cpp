@@ -32,7 +32,7 @@ Handle Handle::failed(Job& job, WorldRank peer, Status status) {
   try {
     return ended(&job.state(), peer, std::move(status));
   } catch (const std::bad_alloc&) {
-    return Handle(job.state().without_memory);
+    return Handle(job.state().reserve().operation());
   }
 }
 
@@ -58,7 +58,7 @@ void Handle::settle() noexcept {
   }
   detail::JobState* const job = operation_->job();
   if (Status status = operation_->wait(); !status.ok() && job != nullptr) {
-    job->outstanding.defer_error(std::move(status));
+    job->outstanding().defer_error(std::move(status));
   }
   operation_.reset();
 }
@@ -101,7 +101,7 @@ Status Handle::wait() {
 void Handle::adopt() {
   const auto operation = std::exchange(operation_, nullptr);
   if (detail::JobState* const job = operation->job()) {
-    job->outstanding.adopt(operation);
+    job->outstanding().adopt(operation);
   }
 }
 

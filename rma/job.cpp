@@ -14,12 +14,13 @@
 #include <vector>
 
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/thread_limit.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/startup.hpp"
-#include "rma/base/thread_limit.hpp"
+#include "rma/profile/session.hpp"
 #include "rma/protocol/raw_address.hpp"
 
 namespace tessera::rma {
@@ -36,6 +37,10 @@ Result<Job> Job::start(JobOptions options) {
     factories.insert(factories.end(), options.transports.begin(), options.transports.end());
     TESSERA_ASSIGN_OR_RETURN(auto state, detail::start_job(std::move(options.bootstrap),
                                                            std::move(options.settings), factories));
+    if (state->settings().profile != "off") {
+      TESSERA_RETURN_IF_ERROR(
+          detail::ProfileSession::start(*state).context("starting the profile"));
+    }
     return Job(std::move(state));
   });
 }
@@ -45,7 +50,7 @@ Job::Job(std::shared_ptr<JobState> state)
 
 Job Job::unowned(JobState& state) {
   Job job;
-  job.state_ = state.self.lock();
+  job.state_ = state.weak_from_this().lock();
   return job;
 }
 
@@ -54,70 +59,70 @@ Status Job::stop() {
 }
 
 WorldRank Job::rank() const noexcept {
-  return state_->rank;
+  return state_->rank();
 }
 Status Job::name_rank(Status status) const noexcept {
   return state_ ? state_->name_rank(std::move(status)) : std::move(status);
 }
 std::int32_t Job::size() const noexcept {
-  return state_->size;
+  return state_->size();
 }
 Team& Job::world() const noexcept {
-  return state_->world_team;
+  return state_->world();
 }
 std::int32_t Job::node_count() const noexcept {
-  return state_->nodes.count();
+  return state_->nodes().count();
 }
 NodeId Job::node_of(WorldRank rank) const noexcept {
-  return state_->nodes.node_of(rank);
+  return state_->nodes().node_of(rank);
 }
 const std::vector<WorldRank>& Job::node_ranks() const noexcept {
-  return state_->node->ranks();
+  return state_->node().ranks();
 }
 std::int32_t Job::node_processors() const noexcept {
-  return state_->processors.usable;
+  return state_->layout().processors.usable;
 }
 std::int32_t Job::node_processor_share() const noexcept {
-  return state_->processors.share;
+  return state_->layout().processors.share;
 }
 const Settings& Job::settings() const noexcept {
-  return state_->settings;
+  return state_->settings();
 }
 Log& Job::log() const noexcept {
-  return state_->log;
+  return state_->log();
 }
 Bootstrap& Job::bootstrap() const noexcept {
-  return *state_->bootstrap;
+  return state_->bootstrap();
 }
 
 bool Job::shares_node(WorldRank rank) const noexcept {
-  return state_->node->local_rank_of(rank) >= 0;
+  return state_->node().local_rank_of(rank) >= 0;
 }
 
 bool Job::is_present(WorldRank rank) const {
-  const int local_rank = state_->node->local_rank_of(rank);
-  if (local_rank < 0 && state_->link != nullptr && !state_->is_in_forked_child()) {
-    return !state_->link->is_gone(rank);
+  const int local_rank = state_->node().local_rank_of(rank);
+  if (local_rank < 0 && state_->link() != nullptr && !state_->is_in_forked_child()) {
+    return !state_->link()->is_gone(rank);
   }
-  return local_rank < 0 || !state_->node->is_gone(local_rank);
+  return local_rank < 0 || !state_->node().is_gone(local_rank);
 }
 
 Result<std::string_view> Job::transport_to(WorldRank rank) {
   return detail::named(*state_, [&]() -> Result<std::string_view> {
-    TESSERA_ASSIGN_OR_RETURN(const detail::Route* route, state_->route_to(rank));
+    TESSERA_ASSIGN_OR_RETURN(const detail::Route* route, state_->routes().to(rank));
     return route->transport->name();
   });
 }
 
 Status Job::wait_all() {
   return detail::named(*state_, [&]() -> Status {
-    return state_->outstanding.complete_adopted(TargetRanks::all());
+    return state_->outstanding().complete_adopted(TargetRanks::all());
   });
 }
 
 Status Job::wait_rank(WorldRank rank) {
   return detail::named(*state_, [&]() -> Status {
-    return state_->outstanding.complete_adopted(TargetRanks::one(rank));
+    return state_->outstanding().complete_adopted(TargetRanks::one(rank));
   });
 }
 
@@ -135,10 +140,10 @@ Status Job::fence(WorldRank rank) {
 int Job::progress() {
   int arrived = 0;
   detail::catch_bad_alloc([&]() -> Status {
-    arrived = state_->progress();
+    arrived = state_->transports().progress();
     return {};
   }).ignore("the next call, or a wait, tries again");
-  const detail::ProgressScope helping(state_->node->helper());
+  const detail::ProgressScope helping(state_->node().helper());
   helping.help();
   return arrived;
 }
@@ -146,24 +151,19 @@ int Job::progress() {
 Status Job::barrier() {
   // Enters the barrier even if the fence failed, maybe for an old operation: the others wait there.
   Status fenced = fence_all();
-  if (state_->stopped.load()) {
+  if (state_->is_stopped()) {
     return fenced;
   }
-  Status synchronised = state_->world_team.barrier();
+  Status synchronised = state_->world().barrier();
   return fenced.ok() ? std::move(synchronised) : std::move(fenced);
 }
 
 OrderObserver* Job::order_observer() const noexcept {
-  return state_->observer.load(std::memory_order_acquire);
+  return state_->observers().current();
 }
 
 OrderObserver& Job::observe_order(std::unique_ptr<OrderObserver> observer) {
-  const std::lock_guard guard(state_->observer_mutex);
-  if (!state_->observer_owner) {
-    state_->observer_owner = std::move(observer);
-    state_->observer.store(state_->observer_owner.get(), std::memory_order_release);
-  }
-  return *state_->observer_owner;
+  return state_->observers().set(std::move(observer));
 }
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
@@ -173,8 +173,8 @@ Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const 
       return RemoteAddress{rank, location.line->region(), location.offset};
     }
     TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
-    const RegionId region = state_->addresses->find(pointer);
-    const detail::RegionState* const found = state_->regions.find(region);
+    const RegionId region = state_->slices().addresses().find(pointer);
+    const detail::RegionState* const found = state_->slices().regions().find(region);
     if (found == nullptr) {
       TESSERA_RETURN_IF_ERROR(state_->check_running());
       return Status::error_at(
@@ -187,10 +187,10 @@ Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const 
 
 Result<void*> Job::raw_pointer(const RemoteAddress& at) const {
   return detail::named(*state_, [&]() -> Result<void*> {
-    detail::RegionState* const region = state_->regions.find(at.region);
+    detail::RegionState* const region = state_->slices().regions().find(at.region);
     if (region == nullptr) {
       return Status::error(Code::closed, fmt::format("region {} is not known on rank {}",
-                                                     at.region.value, state_->rank.value));
+                                                     at.region.value, state_->rank().value));
     }
     const TeamRank member = region->team_state().team_rank(at.rank);
     if (member.value < 0) {
@@ -205,23 +205,7 @@ Result<void*> Job::raw_pointer(const RemoteAddress& at) const {
 Result<void*> Job::allocate_local(std::size_t bytes) {
   return detail::named(*state_, [&]() -> Result<void*> {
     TESSERA_RETURN_IF_ERROR(state_->check_running());
-    detail::Arena& arena = state_->node->arena();
-    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena.allocate(bytes));
-    if (Status status = arena.back(offset, bytes); !status.ok()) {
-      arena.free(offset, bytes);
-      return std::move(status).context("allocating local memory");
-    }
-    void* const memory = arena.at(offset);
-    const std::lock_guard guard(state_->local_memory_mutex);
-    Status recorded = detail::catch_bad_alloc([&]() -> Status {
-      state_->local_memory[memory] = bytes;
-      return {};
-    });
-    if (!recorded.ok()) {
-      arena.free(offset, bytes);
-      return recorded;
-    }
-    return memory;
+    return state_->local_memory().allocate(state_->node(), bytes);
   });
 }
 
@@ -233,26 +217,13 @@ Status Job::free_local(void* memory) {
     if (state_->is_in_forked_child()) {
       return state_->check_running();
     }
-    std::uint64_t bytes = 0;
-    {
-      const std::lock_guard guard(state_->local_memory_mutex);
-      const auto found = state_->local_memory.find(memory);
-      if (found == state_->local_memory.end()) {
-        return Status::error(Code::invalid_argument,
-                             fmt::format("{} is not memory from allocate_local", memory));
-      }
-      bytes = found->second;
-      state_->local_memory.erase(found);
-    }
-    detail::Arena& arena = state_->node->arena();
-    arena.free(static_cast<std::uint64_t>(static_cast<std::byte*>(memory) - arena.at(0)), bytes);
-    return {};
+    return state_->local_memory().free(state_->node(), memory);
   });
 }
 
 Traffic Job::traffic() const {
   detail::flush_counts();
-  return state_->counters->traffic();
+  return state_->slices().counters().traffic();
 }
 
 std::vector<std::string> transport_names() {

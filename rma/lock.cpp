@@ -34,7 +34,7 @@ void LockSet::free_silently() noexcept {
   const Status status = state_->free(is_unwinding ? Label::free_by_exception : "free");
   if (status.code() == Code::invalid_argument) {
     detail::catch_bad_alloc([&]() -> Status {
-      state_->job().log.warning("freeing a lock set: " + status.message());
+      state_->job().log().warning("freeing a lock set: " + status.message());
       return {};
     }).ignore("no memory for a log line");
   }
@@ -42,8 +42,8 @@ void LockSet::free_silently() noexcept {
 
 Result<LockSet> LockSet::create(Team& team, std::int64_t count) {
   const LabelScope scope(team, {.verb = "create", .kind = "lock set"});
-  const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1}, 0,
-                               team.state().label());
+  const detail::WaitScope wait(team.state().job().recorder(), detail::Wait::memory, WorldRank{-1},
+                               0, team.state().label());
   TESSERA_ASSIGN_OR_RETURN(auto state,
                            team.state().job().name_rank(detail::LockSetState::create(team, count)));
   return LockSet(std::move(state));

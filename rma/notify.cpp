@@ -30,15 +30,15 @@ Status check_flag(const RemoteAddress& flag) {
 
 // The counter of notifications from `sender` to this rank.
 const std::atomic<std::uint64_t>& received(const JobState& job, WorldRank sender) {
-  const detail::NodeMemory& memory = job.node->memory();
-  const int local_rank = job.node->local_rank_of(sender);
-  return local_rank >= 0 ? memory.notices(job.node->local_rank(), local_rank)
-                         : memory.remote_notices(job.node->local_rank(), sender);
+  const detail::NodeMemory& memory = job.node().memory();
+  const int local_rank = job.node().local_rank_of(sender);
+  return local_rank >= 0 ? memory.notices(job.node().local_rank(), local_rank)
+                         : memory.remote_notices(job.node().local_rank(), sender);
 }
 
 bool is_gone(const JobState& job, WorldRank rank) {
-  const int local_rank = job.node->local_rank_of(rank);
-  return local_rank >= 0 ? job.node->is_gone(local_rank) : job.link->is_gone(rank);
+  const int local_rank = job.node().local_rank_of(rank);
+  return local_rank >= 0 ? job.node().is_gone(local_rank) : job.link()->is_gone(rank);
 }
 
 Result<detail::Located> locate_flag(JobState& job, const RemoteAddress& flag) {
@@ -52,7 +52,7 @@ std::atomic_ref<std::int32_t> word_at(std::byte* address) {
 
 // Operations of ranks of other nodes arrive here through the rank that runs this node's agent.
 bool has_lost_route_from(const JobState& job, WorldRank rank) {
-  return job.node->local_rank_of(rank) < 0 && detail::has_lost_agent_host(*job.node);
+  return job.node().local_rank_of(rank) < 0 && detail::has_lost_agent_host(job.node());
 }
 
 Status lost(WorldRank rank, std::string_view missing) {
@@ -65,7 +65,7 @@ Status wait_failed(const JobState& job, WorldRank writer, std::string_view missi
   if (!has_lost_route_from(job, writer) || is_gone(job, writer)) {
     return lost(writer, missing);
   }
-  const WorldRank host = detail::agent_host_of(*job.node);
+  const WorldRank host = detail::agent_host_of(job.node());
   return Status::error_at(
       host, Code::peer_lost,
       fmt::format("rank {} died; it ran this node's agent, so nothing from rank {} can arrive any "
@@ -81,12 +81,12 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
   if (ready()) {
     return true;
   }
-  if (job.link != nullptr) {
-    job.link->send_held();
+  if (job.link() != nullptr) {
+    job.link()->send_held();
   }
-  detail::LongWait long_wait(job.settings);
-  return job.node->listen_until(ready, [&] {
-    report_if_long(long_wait, job.log, describe);
+  detail::LongWait long_wait(job.settings());
+  return job.node().listen_until(ready, [&] {
+    report_if_long(long_wait, job.log(), describe);
     return has_lost_route_from(job, writer) || is_gone(job, writer);
   });
 }
@@ -95,14 +95,14 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
 template <class IsWanted>
 Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
                                   IsWanted&& is_wanted) {
-  job.report_order();
+  job.observers().report_order();
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
-  if (flag.rank != job.rank) {
+  if (flag.rank != job.rank()) {
     return Status::error(
         Code::invalid_argument,
         fmt::format(
             "rank {} waits for a flag of rank {}; a flag must be in the waiting rank's slice",
-            job.rank.value, flag.rank.value));
+            job.rank().value, flag.rank.value));
   }
   TESSERA_RETURN_IF_ERROR(job.check_rank(writer));
   TESSERA_ASSIGN_OR_RETURN(const detail::Located located,
@@ -114,7 +114,7 @@ Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, Worl
     return is_wanted(seen);
   };
   const Label label = located.region->label("flag");
-  const detail::WaitScope wait(job.recorder, detail::Wait::notice, writer, 0, &label);
+  const detail::WaitScope wait(job.recorder(), detail::Wait::notice, writer, 0, &label);
   listen(job, writer, is_set, [&] {
     return fmt::format("for rank {} to set the flag at offset {} of {}, which is {}", writer.value,
                        flag.offset, located.region->describe(), seen);
@@ -134,7 +134,7 @@ Status put_with_flag(Job& job, RemoteAddress to, const void* from, const CopySha
     }
     // Checked first: nothing is sent if either is wrong.
     TESSERA_RETURN_IF_ERROR(locate_flag(job.state(), flag).status());
-    const bool is_elsewhere = job.state().node->local_rank_of(to.rank) < 0;
+    const bool is_elsewhere = job.state().node().local_rank_of(to.rank) < 0;
     if (is_elsewhere && shape.total_bytes() <= max_bytes_with_flag) {
       const auto start = [&] { return put_async(job, to, from, shape); };
       return start_with_flag(job, std::cref(start), flag, value);
@@ -163,13 +163,13 @@ Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAdd
 Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
   return detail::named(job.state(), [&]() -> Status {
     JobState& state = job.state();
-    state.report_order();
+    state.observers().report_order();
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
-    const int local_rank = state.node->local_rank_of(flag.rank);
-    if (local_rank < 0 && state.link->can_raise_flags()) {
+    const int local_rank = state.node().local_rank_of(flag.rank);
+    if (local_rank < 0 && state.link()->can_raise_flags()) {
       // The connection keeps the order. Fences go by routes; this one makes them cover the flag.
-      TESSERA_RETURN_IF_ERROR(state.route_to(flag.rank).status());
-      return state.link->raise_flag(flag.rank, flag.region, flag.offset, value);
+      TESSERA_RETURN_IF_ERROR(state.routes().to(flag.rank).status());
+      return state.link()->raise_flag(flag.rank, flag.region, flag.offset, value);
     }
     if (word.slice != nullptr) {
       word_at(word.slice + flag.offset).store(value, std::memory_order_release);
@@ -179,9 +179,9 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
       TESSERA_RETURN_IF_ERROR(swap(job, flag, value).status());
     }
     if (local_rank < 0) {
-      return state.link->ring(flag.rank);
+      return state.link()->ring(flag.rank);
     }
-    state.node->ring(local_rank);
+    state.node().ring(local_rank);
     return {};
   });
 }
@@ -213,25 +213,25 @@ Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
-    state.report_order();
+    state.observers().report_order();
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
-    const int local_rank = state.node->local_rank_of(rank);
+    const int local_rank = state.node().local_rank_of(rank);
     if (local_rank < 0) {
       // After the operations in flight; the connection keeps the order of the rest.
       TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
-      state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
-      return state.link->notify(rank);
+      state.slices().counters().add(rank, detail::no_region, Op::notify, {1, 0});
+      return state.link()->notify(rank);
     }
-    if (state.node->is_gone(local_rank)) {
+    if (state.node().is_gone(local_rank)) {
       return lost(rank, "it cannot be notified");
     }
     TESSERA_RETURN_IF_ERROR(job.fence(rank));
     std::atomic<std::uint64_t>& sent =
-        state.node->memory().notices(local_rank, state.node->local_rank());
+        state.node().memory().notices(local_rank, state.node().local_rank());
     const std::uint64_t count = sent.fetch_add(1) + 1;
-    state.node->ring(local_rank);
-    state.counters->add(rank, detail::no_region, Op::notify, {1, 0});
+    state.node().ring(local_rank);
+    state.slices().counters().add(rank, detail::no_region, Op::notify, {1, 0});
     return count;
   });
 }
@@ -239,12 +239,12 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
-    state.report_order();
+    state.observers().report_order();
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
     const std::atomic<std::uint64_t>& sent = received(state, rank);
     const Label label{.verb = "wait_for_notifications"};
-    const detail::WaitScope wait(state.recorder, detail::Wait::notice, rank, 0, &label);
+    const detail::WaitScope wait(state.recorder(), detail::Wait::notice, rank, 0, &label);
     const auto describe = [&] {
       return fmt::format("for notifications of rank {}, which has sent {} of {}", rank.value,
                          sent.load(), count);

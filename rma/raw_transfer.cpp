@@ -56,7 +56,7 @@ template <class Action>
   }
   location.line->count(Action::op, bytes);
   action.run(location.pointer - location.offset, location.offset, local, bytes,
-             job.stripes_of(*location.line));
+             job.slices().stripes_of(*location.line));
   return true;
 }
 
@@ -79,8 +79,8 @@ Status move_within_process(const JobState& job, const Action& action, const void
                                      shape.total_bytes()));
   }
   auto* const there = static_cast<std::byte*>(const_cast<void*>(pointer));
-  action.shape(there, 0, local, shape, job.stripes->slice(detail::no_region, job.rank));
-  if (CachedSlice* const line = job.counting_entry(job.rank)) {
+  action.shape(there, 0, local, shape, job.slices().stripes().slice(detail::no_region, job.rank()));
+  if (CachedSlice* const line = job.slices().counting_entry(job.rank())) {
     line->count(Action::op, shape.total_bytes(), 1,
                 shape.levels == 0 ? Form::contiguous : Form::strided);
   }
@@ -274,8 +274,8 @@ bool has_null(std::span<void* const> runs) {
 
 // The slice in which all runs of a list begin and end, if it is mapped here; else null.
 CachedSlice* mapped_slice_of(const JobState& job, Op op, WorldRank rank, const RunList& list) {
-  const RegionId region = job.addresses->find(list.remote.front());
-  CachedSlice* const line = region.value == 0 ? nullptr : job.cached_slice(rank, region);
+  const RegionId region = job.slices().addresses().find(list.remote.front());
+  CachedSlice* const line = region.value == 0 ? nullptr : job.slices().cached(rank, region);
   if (line == nullptr || line->start_of(op) == nullptr || list.bytes > line->bytes) {
     return nullptr;
   }
@@ -352,7 +352,7 @@ class RegionSorter {
     bytes_ = 0;
     if (translation.ok()) {
       at = *translation;
-      detail::RegionState& region = *job_.state().regions.find(at.region);
+      detail::RegionState& region = *job_.state().slices().regions().find(at.region);
       bytes_ = region.bytes(region.team_state().team_rank(rank_));
     } else if (!is_private_memory(job_.state(), {rank_, run})) {
       return std::move(translation).status();
@@ -401,7 +401,7 @@ Handle one_after_another(Job& job, RemoteAddress at, Fragments fragments, const 
 template <class Action>
 bool writes_overlap(const JobState& job, Fragments fragments) {
   const auto check = [&] { return Action::check_fragments(fragments); };
-  return job.settings.check_overlap != 0 &&
+  return job.settings().check_overlap != 0 &&
          detail::catch_bad_alloc(check).code() == Code::invalid_argument;
 }
 

@@ -63,8 +63,8 @@ void Region::free_silently() noexcept {
            state_->options().name + "': " + status.message();
   };
   detail::catch_bad_alloc([&]() -> Status {
-    status.code() == Code::invalid_argument ? state_->job().log.warning(text())
-                                            : state_->job().log.info(text());
+    status.code() == Code::invalid_argument ? state_->job().log().warning(text())
+                                            : state_->job().log().info(text());
     return {};
   }).ignore("no memory for a log line");
 }
@@ -72,7 +72,7 @@ void Region::free_silently() noexcept {
 Result<Region> Region::allocate(Team& team, std::size_t my_bytes, const RegionOptions& options) {
   const Label label = creation_label("allocate", options);
   const LabelScope scope(team, label);
-  const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
+  const detail::WaitScope wait(team.state().job().recorder(), detail::Wait::memory, WorldRank{-1},
                                my_bytes, team.state().label());
   TESSERA_ASSIGN_OR_RETURN(auto state, team.state().job().name_rank(detail::RegionState::create(
                                            team, nullptr, my_bytes, options, false)));
@@ -83,7 +83,7 @@ Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
                               const RegionOptions& options) {
   const Label label = creation_label("attach", options);
   const LabelScope scope(team, label);
-  const detail::WaitScope wait(team.state().job().recorder, detail::Wait::memory, WorldRank{-1},
+  const detail::WaitScope wait(team.state().job().recorder(), detail::Wait::memory, WorldRank{-1},
                                my_bytes, team.state().label());
   const Status checked = detail::catch_bad_alloc([&] {
     return memory == nullptr && my_bytes > 0
@@ -187,7 +187,7 @@ LocalAccess::~LocalAccess() {
   if (state_) {
     detail::JobState& job = state_->job();
     if (const Status status = end(); !status.ok()) {
-      job.log.warning("ending a local access: " + status.message());
+      job.log().warning("ending a local access: " + status.message());
     }
   }
 }

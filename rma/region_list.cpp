@@ -14,7 +14,7 @@ namespace tessera::rma {
 
 std::vector<RegionSummary> list_regions(const Job& job) {
   std::vector<RegionSummary> regions;
-  for (detail::RegionState* const state : job.state().regions.states()) {
+  for (detail::RegionState* const state : job.state().slices().regions().states()) {
     const Team& team = state->team();
     regions.push_back({state->id(), state->options().name, team.size(), state->bytes(team.rank()),
                        state->is_attached()});
@@ -26,7 +26,7 @@ std::vector<RegionSummary> list_regions(const Job& job) {
 
 std::size_t bytes_in_regions(const Job& job) {
   std::size_t bytes = 0;
-  for (detail::RegionState* const state : job.state().regions.states()) {
+  for (detail::RegionState* const state : job.state().slices().regions().states()) {
     bytes += state->is_attached() ? 0 : state->bytes(state->team().rank());
   }
   return bytes;

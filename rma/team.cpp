@@ -29,7 +29,7 @@ template <class Work>
 // Does `work`, which waits, and records it in the profile.
 template <class Work>
 Status recorded(const detail::TeamState& team, detail::Wait wait, std::uint64_t bytes, Work work) {
-  detail::Recorder* const recorder = team.job().recorder;
+  detail::Recorder* const recorder = team.job().recorder();
   Status done = recorder == nullptr ? detail::catch_bad_alloc(work)
                                     : record(*recorder, team, wait, bytes, work);
   return done.ok() ? std::move(done) : team.job().name_rank(std::move(done));
@@ -48,7 +48,7 @@ std::string_view to_string(Reduction reduction) noexcept {
 Result<Team> Team::create(Job& job, std::span<const WorldRank> members) {
   detail::JobState& state = job.state();
   TESSERA_RETURN_IF_ERROR(state.name_rank(state.check_running()));
-  const detail::WaitScope wait(state.recorder, detail::Wait::team);
+  const detail::WaitScope wait(state.recorder(), detail::Wait::team);
   TESSERA_ASSIGN_OR_RETURN(
       auto team, state.name_rank(detail::TeamState::create(state, job.shared_state(), members)));
   return Team(std::move(team));
@@ -62,7 +62,7 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
   };
   const SplitKey own{color, key, rank().value};
   const LabelScope scope(*this, {.verb = "split", .kind = "team"});
-  const detail::WaitScope wait(state_->job().recorder, detail::Wait::team);
+  const detail::WaitScope wait(state_->job().recorder(), detail::Wait::team);
   // Allocated before the others receive this rank's key and form teams.
   std::vector<WorldRank> members;
   try {
@@ -80,8 +80,8 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
     members.push_back(world_rank(TeamRank{each.rank}));
   }
   detail::JobState& job = state_->job();
-  TESSERA_ASSIGN_OR_RETURN(auto team,
-                           job.name_rank(detail::TeamState::create(job, job.self.lock(), members)));
+  TESSERA_ASSIGN_OR_RETURN(auto team, job.name_rank(detail::TeamState::create(
+                                          job, job.weak_from_this().lock(), members)));
   return Team(std::move(team));
 }
 
@@ -104,8 +104,7 @@ TeamRank Team::team_rank(WorldRank rank) const noexcept {
 }
 
 Status Team::barrier() {
-  if (OrderObserver* const observer = state_->job().observer.load(std::memory_order_acquire))
-      [[unlikely]] {
+  if (OrderObserver* const observer = state_->job().observers().current()) [[unlikely]] {
     TESSERA_RETURN_IF_ERROR(observer->before_barrier(*this));
   }
   return recorded(*state_, detail::Wait::barrier, 0, [=, this] { return state_->barrier(); });

@@ -40,10 +40,10 @@ Status null_buffer(Op op, std::size_t bytes) {
 
 // Counts an operation on a mapped slice, also an irregular one.
 void count(const JobState& job, const RemoteAddress& at, Op op, const Tally& tally, Form form) {
-  if (CachedSlice* const line = job.cached_slice(at.rank, at.region)) {
+  if (CachedSlice* const line = job.slices().cached(at.rank, at.region)) {
     line->count(op, tally.bytes, tally.operations, form);
   } else {
-    job.counters->add(at.rank, at.region, op, tally, form);
+    job.slices().counters().add(at.rank, at.region, op, tally, form);
   }
 }
 
@@ -79,20 +79,20 @@ class PendingTransfer {
     if (!operation_) {
       operation_ = detail::make_operation(job_, peer_);
       operation_->set_what(what_);
-      job_.outstanding.add(operation_);
+      job_.outstanding().add(operation_);
     }
     return operation_->completion();
   }
   Status finish() {
-    Status status = own_ ? job_.finish(*own_, {what_, peer_}) : Status();
+    Status status = own_ ? job_.transports().finish(*own_, {what_, peer_}) : Status();
     wait_.reset();
     return status;
   }
   /// Starts the time that the call, or the holder of its handle, waits.
   void begin_wait(Op op, std::uint64_t bytes) {
     what_ = words_of(op);
-    if (blocking_ && job_.recorder != nullptr) {
-      wait_.emplace(job_.recorder, static_cast<detail::Wait>(op), peer_, bytes);
+    if (blocking_ && job_.recorder() != nullptr) {
+      wait_.emplace(job_.recorder(), static_cast<detail::Wait>(op), peer_, bytes);
     }
   }
   std::shared_ptr<detail::Operation> operation() && { return std::move(operation_); }
@@ -165,7 +165,7 @@ template <class Action>
 void transfer_mapped(const JobState& job, const Action& action, const Located& located,
                      const Transfer& transfer) {
   const std::uint64_t offset = transfer.at.offset;
-  const StripeLocks::Slice locked = job.stripes->slice(transfer.at.region, transfer.at.rank);
+  const StripeLocks::Slice locked = job.slices().stripes().slice(transfer.at.region, transfer.at.rank);
   const StripeLocks::Slice stripes =
       located.region->options().conflicts == Conflicts::possible ? locked : locked.without_locks();
   if (transfer.is_list) {
@@ -189,7 +189,7 @@ Status transfer_checked(JobState& job, const Action& action, const Located& loca
     count(job, transfer.at, Action::op, tally, transfer.form());
     return {};
   };
-  return do_with_ticket(action.takes_turns(job) ? job.accumulate_turns.get() : nullptr,
+  return do_with_ticket(action.takes_turns(job) ? job.accumulate_tickets() : nullptr,
                         transfer.at.rank, work);
 }
 
@@ -249,7 +249,7 @@ Status transfer_fragments(JobState& job, const Action& action, const Transfer& t
   const Fragments given = transfer.fragments;
   TESSERA_ASSIGN_OR_RETURN(const ListExtent all, extent_of(given, action));
   TESSERA_ASSIGN_OR_RETURN(const Located located, locate(job, Action::op, transfer.at, all.extent));
-  if (job.settings.check_overlap != 0) {
+  if (job.settings().check_overlap != 0) {
     TESSERA_RETURN_IF_ERROR(Action::check_fragments(given));
   }
   if (all.pieces == 0) {
@@ -282,14 +282,14 @@ template <class Action>
 [[gnu::always_inline]] inline bool try_cached_run(JobState& job, const Action& action,
                                                   RemoteAddress at, void* local,
                                                   std::size_t bytes) {
-  CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  CachedSlice* const line = job.slices().cached(at.rank, at.region);
   std::byte* const slice =
       line == nullptr ? nullptr : line->start_for(Action::op, at.offset, bytes);
   if (slice == nullptr || local == nullptr || !action.is_whole(bytes)) [[unlikely]] {
     return false;
   }
   line->count(Action::op, bytes);
-  action.run(slice, at.offset, local, bytes, job.stripes_of(*line));
+  action.run(slice, at.offset, local, bytes, job.slices().stripes_of(*line));
   return true;
 }
 
@@ -324,7 +324,7 @@ bool try_cached_rows(JobState& job, const Action& action, const RemoteAddress& a
     return try_cached_run(job, action, at, local, static_cast<std::size_t>(bytes));
   }
   const RemoteAddress lowest = at + static_cast<std::uint64_t>(std::min<std::int64_t>(reach, 0));
-  CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  CachedSlice* const line = job.slices().cached(at.rank, at.region);
   std::byte* const slice = line == nullptr ? nullptr
                                            : line->start_for(Action::op, lowest.offset,
                                                              static_cast<std::size_t>(extent));
@@ -332,7 +332,7 @@ bool try_cached_rows(JobState& job, const Action& action, const RemoteAddress& a
     return false;
   }
   line->count(Action::op, static_cast<std::size_t>(bytes), 1, Form::strided);
-  action.shape(slice, at.offset, local, shape, job.stripes_of(*line));
+  action.shape(slice, at.offset, local, shape, job.slices().stripes_of(*line));
   return true;
 }
 
@@ -370,7 +370,7 @@ Handle start(Job& job, const Action& action, const Transfer& transfer) {
   Status status = transfer_any(state, action, transfer, pending);
   Handle handle(std::move(pending).operation());
   if (!handle.has_ended()) {
-    state.wake_progress();  // operations that are on their way already need no wake-up
+    state.transports().wake_progress();  // operations that are on their way already need no wake-up
   }
   if (!status.ok()) {
     handle.collect(Handle::failed(job, peer, state.name_rank(std::move(status))));
@@ -466,7 +466,7 @@ using detail::readable;
 }  // namespace
 
 Status put(Job& job, RemoteAddress to, const void* from, std::size_t bytes) {
-  CachedSlice* const line = find_cached(job.state().regions, to.rank, to.region);
+  CachedSlice* const line = find_cached(job.state().slices().regions(), to.rank, to.region);
   if (detail::try_word(line, Direction::to_remote, Op::put, to.offset, readable(from), bytes)) {
     return {};
   }
@@ -480,7 +480,7 @@ Status put(Job& job, RemoteAddress to, Fragments fragments) {
 }
 
 Status get(Job& job, RemoteAddress from, void* to, std::size_t bytes) {
-  CachedSlice* const line = find_cached(job.state().regions, from.rank, from.region);
+  CachedSlice* const line = find_cached(job.state().slices().regions(), from.rank, from.region);
   if (detail::try_word(line, Direction::from_remote, Op::get, from.offset, to, bytes)) {
     return {};
   }

@@ -25,9 +25,9 @@ AccumulateTickets::AccumulateTickets(Arena& arena, std::shared_ptr<LockSetState>
 
 Result<std::unique_ptr<AccumulateTickets>> AccumulateTickets::create(JobState& job) {
   TESSERA_ASSIGN_OR_RETURN(auto locks,
-                           LockSetState::create(job.world_team, 1, LockSetState::Use::of_job));
+                           LockSetState::create(job.world(), 1, LockSetState::Use::of_job));
   return std::unique_ptr<AccumulateTickets>(
-      new AccumulateTickets(job.node->arena(), std::move(locks)));
+      new AccumulateTickets(job.node().arena(), std::move(locks)));
 }
 
 // The locks are not freed: ranks of other nodes may still wait for them. They are freed with the

@@ -10,31 +10,91 @@
 #include <functional>
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/long_wait.hpp"
+#include "rma/engine/region_numbers.hpp"
 #include "rma/engine/slice_cache.hpp"
 
 namespace tessera::rma::detail {
 namespace {
 
 void count_lock(const JobState& job, WorldRank owner) {
-  if (CachedSlice* const line = job.counting_entry(owner)) {
+  if (CachedSlice* const line = job.slices().counting_entry(owner)) {
     line->count(Op::lock, 0);
   } else {
-    job.counters->add(owner, no_region, Op::lock, {1, 0});
+    job.slices().counters().add(owner, no_region, Op::lock, {1, 0});
   }
+}
+
+// Whether the network keeps the locks of a team. Then all are remote, even this rank's own.
+bool has_remote_locks(const TeamState& team) {
+  const NodeControlChannel* const link = team.job().link();
+  return team.node_members() < team.size() && link != nullptr && link->has_network_locks();
+}
+
+// A number of the calling thread, different from that of any other thread of this node.
+std::uint64_t this_thread(const Node& node) noexcept {
+  constexpr unsigned address_bits = 48;
+  const auto address = reinterpret_cast<std::uint64_t>(pthread_self());
+  return address ^ (static_cast<std::uint64_t>(node.local_rank()) + 1) << address_bits;
+}
+
+WorldRank world_rank(const TeamState& team, TeamRank member) {
+  return team.members()[static_cast<std::size_t>(member.value)];
+}
+
+// The lock that is waited for, and its holder if that is known.
+std::string describe(const TeamState& team, TeamRank owner, std::int64_t index,
+                     std::optional<WorldRank> holder) {
+  std::string whose;
+  if (holder == team.job().rank()) {
+    whose = ", which another thread of this rank holds";
+  } else if (holder) {
+    whose = fmt::format(", which rank {} holds", holder->value);
+  }
+  return fmt::format("for lock {} of rank {}{}", index, world_rank(team, owner).value, whose);
+}
+
+Status holder_gone(const TeamState& team, TeamRank owner, std::int64_t index,
+                   const LockOutcome& outcome) {
+  const NodeMap& nodes = team.job().nodes();
+  const WorldRank rank = world_rank(team, owner);
+  // If the holder is on another node, the lock's node knows only that the connection has ended.
+  const char* const death = nodes.node_of(outcome.holder) == nodes.node_of(rank)
+                                ? "died"
+                                : "died, or lost its connection to the lock's node,";
+  return Status::error_at(
+             outcome.holder, Code::peer_lost,
+             fmt::format("rank {} {} while it held lock {} of rank {}", outcome.holder.value,
+                         outcome.holder_left ? "left the job" : death, index, rank.value))
+      .hint("repair what the lock guards; the lock itself is free again");
+}
+
+Status recursive(const TeamState& team, TeamRank owner, std::int64_t index) {
+  return Status::error(Code::invalid_argument,
+                       fmt::format("lock {} of rank {} is held by this thread already; locks are "
+                                   "not recursive",
+                                   index, world_rank(team, owner).value))
+      .hint("unlock it first, or lock it only in the outer one of two functions");
+}
+
+Status not_held(const TeamState& team, TeamRank owner, std::int64_t index) {
+  return Status::error(Code::invalid_argument,
+                       fmt::format("unlock of lock {} of rank {}, which this rank does not hold",
+                                   index, world_rank(team, owner).value));
 }
 
 }  // namespace
 
 LockSetState::LockSetState(Team& team, Use use)
-    : keep_job_(use == Use::of_job ? nullptr : team.state().job().self.lock()),
+    : keep_job_(use == Use::of_job ? nullptr : team.state().job().weak_from_this().lock()),
       use_(use),
       team_(team),
-      node_(*team.state().job().node) {}
+      node_(team.state().job().node()) {}
 
 Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count,
                                                            Use use) {
@@ -65,13 +125,13 @@ Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int6
 
 // Allocates all memory before the last meeting, after which the others have their locks.
 Status LockSetState::make_locks(const std::vector<std::int64_t>& counts) {
-  if (has_remote_locks()) {
+  if (has_remote_locks(team_.state())) {
     return make_remote_locks(counts);
   }
   const bool is_maker = team_.state().order() == 0;
   std::vector<NodesLocks> by_node;
   Result<Offer> made = catch_bad_alloc([&]() -> Result<Offer> {
-    by_node.resize(static_cast<std::size_t>(team_.state().job().nodes.count()));
+    by_node.resize(static_cast<std::size_t>(team_.state().job().nodes().count()));
     owners_.reserve(counts.size());
     return is_maker ? make_own(counts) : Result<Offer>(Offer());
   });
@@ -91,24 +151,18 @@ Status LockSetState::make_locks(const std::vector<std::int64_t>& counts) {
   return all;
 }
 
-bool LockSetState::has_remote_locks() const {
-  const JobState& state = job();
-  return team_.state().node_members() < team_.size() && state.link != nullptr &&
-         state.link->has_network_locks();
-}
-
 Status LockSetState::make_remote_locks(const std::vector<std::int64_t>& counts) {
   for (const std::int64_t count : counts) {
     owners_.push_back({.count = count, .memory = remote_memory});
   }
-  TESSERA_ASSIGN_OR_RETURN(remote_, job().link->make_locks(team_, counts));
+  TESSERA_ASSIGN_OR_RETURN(remote_, job().link()->make_locks(team_, counts));
   is_made_ = true;
   return {};
 }
 
 void LockSetState::give_back() noexcept {
   if (own_.memory.value != 0) {
-    team_.state().job().link->withdraw(own_.memory);
+    team_.state().job().link()->withdraw(own_.memory);
   }
   if (own_.offset != 0) {
     node_.arena().free(own_.offset, bytes_);
@@ -152,7 +206,7 @@ Status LockSetState::back_and_publish(Offer& offer, std::uint32_t capacity) cons
   }
   TESSERA_ASSIGN_OR_RETURN(
       offer.memory,
-      job.publish({.offset = offer.offset, .bytes = bytes_, .lock_bytes = offer.lock_bytes}));
+      publish(job, {.offset = offer.offset, .bytes = bytes_, .lock_bytes = offer.lock_bytes}));
   return {};
 }
 
@@ -160,16 +214,16 @@ Status LockSetState::back_and_publish(Offer& offer, std::uint32_t capacity) cons
 void LockSetState::find_owners(const std::vector<std::int64_t>& counts,
                                const std::vector<Offer>& offers,
                                std::vector<NodesLocks>& by_node) noexcept {
-  const NodeMap& nodes = team_.state().job().nodes;
+  const NodeMap& nodes = team_.state().job().nodes();
   for (std::size_t member = 0; member < counts.size(); ++member) {
     const WorldRank rank = team_.members()[member];
-    const bool is_here = node_.local_rank_of(rank) >= 0;
+    const bool is_local = node_.local_rank_of(rank) >= 0;
     NodesLocks& there = by_node[static_cast<std::size_t>(nodes.node_of(rank).value)];
     there.offer = there.offer == nullptr ? &offers[member] : there.offer;
     owners_.push_back({.count = counts[member],
                        .lock_bytes = there.offer->lock_bytes,
-                       .offset = there.used + (is_here ? there.offer->offset : 0),
-                       .memory = is_here ? RegionId{} : there.offer->memory});
+                       .offset = there.used + (is_local ? there.offer->offset : 0),
+                       .memory = is_local ? RegionId{} : there.offer->memory});
     there.used += static_cast<std::uint64_t>(counts[member]) * there.offer->lock_bytes;
   }
 }
@@ -186,7 +240,7 @@ Status LockSetState::free(std::string_view verb) {
     return Status::error(Code::closed, "the locks belong to the parent of this process");
   }
   const LabelScope scope(team_, {.verb = verb, .kind = "lock set", .number = number_});
-  const WaitScope wait(job().recorder, Wait::memory, WorldRank{-1}, 0, team_.state().label());
+  const WaitScope wait(job().recorder(), Wait::memory, WorldRank{-1}, 0, team_.state().label());
   Status done = catch_bad_alloc([&] { return wait_for_unlocks(); });
   TESSERA_RETURN_IF_ERROR(team_.barrier());
   give_back();
@@ -200,22 +254,17 @@ Status LockSetState::free(std::string_view verb) {
 // Unlocks may be on their way, and must still find their lock. The agent answers this request after
 // them.
 Status LockSetState::wait_for_unlocks() {
-  JobState& job = team_.state().job();
-  const std::lock_guard guard(held_remote_mutex_);
-  Status first;
-  for (const NodeId node : used_nodes_) {
-    Status asked = job.link->peer_state_of(job.nodes.first_rank_of(node)).status();
-    first = first.ok() ? std::move(asked) : std::move(first);
-  }
-  used_nodes_.clear();
-  return first;
+  const JobState& job = this->job();
+  return held_remote_.ask_used_nodes([&](NodeId node) {
+    return job.link()->peer_state_of(job.nodes().first_rank_of(node)).status();
+  });
 }
 
 inline const LockSetState::OwnersLocks* LockSetState::find(TeamRank owner,
                                                            std::int64_t index) const noexcept {
   const auto member = static_cast<std::size_t>(static_cast<std::uint32_t>(owner.value));
   if (member >= owners_.size() || !is_made_.load(std::memory_order_relaxed) ||
-      team_.state().job().stopped.load(std::memory_order_relaxed)) [[unlikely]] {
+      team_.state().job().is_stopped()) [[unlikely]] {
     return nullptr;
   }
   const OwnersLocks& locks = owners_[member];
@@ -248,7 +297,7 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
     return missing(owner, index);
   }
   const TeamState& team = team_.state();
-  team.job().report_order();
+  team.job().observers().report_order();
   if (use_ == Use::of_program) {
     count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
   }
@@ -256,8 +305,8 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
     return lock_remote(owner, *locks, index);
   }
   if (QueueLock& wanted = local_lock(*locks, index); wanted.take(node_)) [[likely]] {
-    wanted.record_thread(this_thread());
-    if (Recorder* const recorder = team.job().recorder) [[unlikely]] {
+    wanted.record_thread(this_thread(node_));
+    if (Recorder* const recorder = team.job().recorder()) [[unlikely]] {
       recorder->record_done(Wait::lock);
     }
     return {};
@@ -268,114 +317,77 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
 [[gnu::noinline]] Status LockSetState::wait_for_lock(TeamRank owner, const OwnersLocks& locks,
                                                      std::int64_t index) {
   JobState& job = team_.state().job();
-  const WaitScope wait(job.recorder, Wait::lock, team_.world_rank(owner));
+  const WaitScope wait(job.recorder(), Wait::lock, team_.world_rank(owner));
   QueueLock& wanted = local_lock(locks, index);
-  if (wanted.thread() == this_thread()) {
-    return recursive(owner, index);
+  if (wanted.thread() == this_thread(node_)) {
+    return recursive(team_.state(), owner, index);
   }
-  LongWait long_wait(job.settings);
-  const auto look = [&] {
-    report_if_long(long_wait, job.log, [&] {
+  LongWait long_wait(job.settings());
+  const auto report_wait = [&] {
+    report_if_long(long_wait, job.log(), [&] {
       const int holder = wanted.holder();
-      return describe(owner, index,
+      return describe(team_.state(), owner, index,
                       holder < 0 ? std::nullopt : std::optional(node_.rank_at(holder)));
     });
   };
   int dead_local_rank = 0;
   // This rank is already in the queue, so it must wait for its ticket, whether or not there is
   // memory.
-  const auto outcome = wanted.wait_with_ticket(node_, dead_local_rank, std::cref(look));
+  const auto outcome = wanted.wait_with_ticket(node_, dead_local_rank, std::cref(report_wait));
   if (outcome != QueueLock::Outcome::acquired) {
-    return holder_gone(owner, index, lock_outcome_of(node_, outcome, dead_local_rank));
+    return holder_gone(team_.state(), owner, index,
+                       lock_outcome_of(node_, outcome, dead_local_rank));
   }
-  wanted.record_thread(this_thread());
+  wanted.record_thread(this_thread(node_));
   return {};
 }
 
 Status LockSetState::lock_remote(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
   JobState& job = team_.state().job();
-  const NodeId node = job.nodes.node_of(team_.world_rank(owner));
-  if (thread_holding_remote(owner, index) == this_thread()) {
-    return recursive(owner, index);
+  const NodeId node = job.nodes().node_of(team_.world_rank(owner));
+  if (held_remote_.thread_holding({owner.value, index}) == this_thread(node_)) {
+    return recursive(team_.state(), owner, index);
   }
-  const WaitScope wait(job.recorder, Wait::lock, team_.world_rank(owner));
-  LongWait long_wait(job.settings);
-  Held held = reserve_record(owner, index, node);
-  const auto look = [&] {
-    report_if_long(long_wait, job.log, [&] {
-      return describe(
-          owner, index,
-          thread_holding_remote(owner, index) != 0 ? std::optional(job.rank) : std::nullopt);
+  const WaitScope wait(job.recorder(), Wait::lock, team_.world_rank(owner));
+  LongWait long_wait(job.settings());
+  auto held = HeldLocks::reserve({owner.value, index}, node, this_thread(node_));
+  const auto report_wait = [&] {
+    report_if_long(long_wait, job.log(), [&] {
+      return describe(team_.state(), owner, index,
+                      held_remote_.thread_holding({owner.value, index}) != 0
+                          ? std::optional(job.rank())
+                          : std::nullopt);
     });
   };
   TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome,
-                           request_lock(owner, locks, index, std::cref(look)));
+                           request_lock(owner, locks, index, std::cref(report_wait)));
   if (!outcome.is_acquired) {
-    return holder_gone(owner, index, outcome);
+    return holder_gone(team_.state(), owner, index, outcome);
   }
-  note(held);
+  held_remote_.add(held);
   return {};
 }
 
 Result<LockOutcome> LockSetState::request_lock(TeamRank owner, const OwnersLocks& locks,
                                                std::int64_t index,
-                                               const std::function<void()>& look) {
-  const NodeId node = job().nodes.node_of(team_.world_rank(owner));
-  return remote_ != nullptr ? remote_->lock(owner, index, look)
-                            : job().link->lock(node, locks.memory, locks.offset_of(index), look);
+                                               const std::function<void()>& report_wait) {
+  const NodeId node = job().nodes().node_of(team_.world_rank(owner));
+  return remote_ != nullptr
+             ? remote_->lock(owner, index, report_wait)
+             : job().link()->lock(node, locks.memory, locks.offset_of(index), report_wait);
 }
 
 Result<LockOutcome> LockSetState::request_try_lock(TeamRank owner, const OwnersLocks& locks,
                                                    std::int64_t index) {
-  const NodeId node = job().nodes.node_of(team_.world_rank(owner));
+  const NodeId node = job().nodes().node_of(team_.world_rank(owner));
   return remote_ != nullptr ? remote_->try_lock(owner, index)
-                            : job().link->try_lock(node, locks.memory, locks.offset_of(index));
+                            : job().link()->try_lock(node, locks.memory, locks.offset_of(index));
 }
 
 Status LockSetState::send_unlock(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
-  const NodeId node = job().nodes.node_of(team_.world_rank(owner));
+  const NodeId node = job().nodes().node_of(team_.world_rank(owner));
   return remote_ != nullptr ? remote_->unlock(owner, index)
-                            : job().link->unlock(node, locks.memory, locks.offset_of(index));
-}
-
-// Called before the lock is requested, so that an allocation failure cannot prevent its release.
-LockSetState::Held LockSetState::reserve_record(TeamRank owner, std::int64_t index,
-                                                NodeId node) const {
-  Held held;
-  held.lock.emplace(std::pair(owner.value, index), this_thread());
-  held.node.insert(node);
-  return held;
-}
-
-void LockSetState::note(Held& held) noexcept {
-  const std::lock_guard guard(held_remote_mutex_);
-  held_remote_.merge(held.lock);
-  used_nodes_.merge(held.node);
-}
-
-std::uint64_t LockSetState::thread_holding_remote(TeamRank owner, std::int64_t index) {
-  const std::lock_guard guard(held_remote_mutex_);
-  const auto found = held_remote_.find({owner.value, index});
-  return found == held_remote_.end() ? 0 : found->second;
-}
-
-// Different from the value of any other thread of this node.
-std::uint64_t LockSetState::this_thread() const noexcept {
-  constexpr unsigned address_bits = 48;
-  const auto address = reinterpret_cast<std::uint64_t>(pthread_self());
-  return address ^ (static_cast<std::uint64_t>(node_.local_rank()) + 1) << address_bits;
-}
-
-// The lock that is waited for, and its holder if that is known.
-std::string LockSetState::describe(TeamRank owner, std::int64_t index,
-                                   std::optional<WorldRank> holder) const {
-  std::string whose;
-  if (holder == team_.state().job().rank) {
-    whose = ", which another thread of this rank holds";
-  } else if (holder) {
-    whose = fmt::format(", which rank {} holds", holder->value);
-  }
-  return fmt::format("for lock {} of rank {}{}", index, team_.world_rank(owner).value, whose);
+                            : job().link()->unlock(node, locks.memory, locks.offset_of(index));
 }
 
 Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
@@ -385,21 +397,22 @@ Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
   }
   JobState& job = team_.state().job();
   const WorldRank rank = team_.world_rank(owner);
-  job.report_order();
+  job.observers().report_order();
   count_lock(job, rank);
-  const NodeId node = job.nodes.node_of(rank);
-  const bool is_here = locks->memory.value == 0;
-  Held held = is_here ? Held() : reserve_record(owner, index, node);
-  TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome, is_here
+  const NodeId node = job.nodes().node_of(rank);
+  const bool is_local = locks->memory.value == 0;
+  auto held = is_local ? HeldLocks::Reserved()
+                       : HeldLocks::reserve({owner.value, index}, node, this_thread(node_));
+  TESSERA_ASSIGN_OR_RETURN(const LockOutcome outcome, is_local
                                                           ? try_lock_local(*locks, index)
                                                           : request_try_lock(owner, *locks, index));
   if (outcome.is_busy) {
     return false;
   }
   if (!outcome.is_acquired) {
-    return holder_gone(owner, index, outcome);
+    return holder_gone(team_.state(), owner, index, outcome);
   }
-  note(held);
+  held_remote_.add(held);
   return true;
 }
 
@@ -412,7 +425,7 @@ Result<LockOutcome> LockSetState::try_lock_local(const OwnersLocks& locks,
     return LockOutcome{.is_acquired = false, .is_busy = true};
   }
   if (*outcome == QueueLock::Outcome::acquired) {
-    wanted.record_thread(this_thread());
+    wanted.record_thread(this_thread(node_));
   }
   return lock_outcome_of(node_, *outcome, dead_local_rank);
 }
@@ -422,7 +435,7 @@ Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
   if (locks == nullptr) [[unlikely]] {
     return missing(owner, index);
   }
-  team_.state().job().report_order();
+  team_.state().job().observers().report_order();
   if (locks->memory.value != 0) {
     return unlock_remote(owner, *locks, index);
   }
@@ -430,53 +443,19 @@ Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
   if (held.holder() == node_.local_rank()) [[likely]] {
     held.record_thread(0);  // the next holder may be there at once
   }
-  return held.unlock(node_) ? Status() : not_held(owner, index);
+  return held.unlock(node_) ? Status() : not_held(team_.state(), owner, index);
 }
 
 Status LockSetState::unlock_remote(TeamRank owner, const OwnersLocks& locks, std::int64_t index) {
-  decltype(held_remote_)::node_type held;
-  {
-    const std::lock_guard guard(held_remote_mutex_);
-    held = held_remote_.extract({owner.value, index});
-  }
+  HeldLocks::Entry held = held_remote_.remove({owner.value, index});
   if (held.empty()) {
-    return not_held(owner, index);
+    return not_held(team_.state(), owner, index);
   }
   Status unlocked = retry([&] { return send_unlock(owner, locks, index); });
   if (!unlocked.ok() && is_local_resource_error(unlocked)) {  // nothing was sent: it is still held
-    const std::lock_guard guard(held_remote_mutex_);
-    held_remote_.insert(std::move(held));
+    held_remote_.put_back(std::move(held));
   }
   return unlocked;
-}
-
-Status LockSetState::holder_gone(TeamRank owner, std::int64_t index,
-                                 const LockOutcome& outcome) const {
-  const NodeMap& nodes = team_.state().job().nodes;
-  const WorldRank rank = team_.world_rank(owner);
-  // If the holder is on another node, the lock's node knows only that the connection has ended.
-  const char* const death = nodes.node_of(outcome.holder) == nodes.node_of(rank)
-                                ? "died"
-                                : "died, or lost its connection to the lock's node,";
-  return Status::error_at(
-             outcome.holder, Code::peer_lost,
-             fmt::format("rank {} {} while it held lock {} of rank {}", outcome.holder.value,
-                         outcome.holder_left ? "left the job" : death, index, rank.value))
-      .hint("repair what the lock guards; the lock itself is free again");
-}
-
-Status LockSetState::recursive(TeamRank owner, std::int64_t index) const {
-  return Status::error(Code::invalid_argument,
-                       fmt::format("lock {} of rank {} is held by this thread already; locks are "
-                                   "not recursive",
-                                   index, team_.world_rank(owner).value))
-      .hint("unlock it first, or lock it only in the outer one of two functions");
-}
-
-Status LockSetState::not_held(TeamRank owner, std::int64_t index) const {
-  return Status::error(Code::invalid_argument,
-                       fmt::format("unlock of lock {} of rank {}, which this rank does not hold",
-                                   index, team_.world_rank(owner).value));
 }
 
 }  // namespace tessera::rma::detail

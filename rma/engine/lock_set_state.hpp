@@ -7,16 +7,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <set>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "rma/engine/held_locks.hpp"
 #include "rma/transport/control_channel.hpp"
 #include "rma/engine/remote_locks.hpp"
 #include "rma/node/queue_lock.hpp"
@@ -74,8 +69,6 @@ class LockSetState {
 
   LockSetState(Team& team, Use use);
   Status make_locks(const std::vector<std::int64_t>& counts);
-  /// Whether the network keeps the locks of this team. Then all are remote, even this rank's own.
-  [[nodiscard]] bool has_remote_locks() const;
   Status make_remote_locks(const std::vector<std::int64_t>& counts);
   Result<Offer> make_own(const std::vector<std::int64_t>& counts);
   Status back_and_publish(Offer& offer, std::uint32_t capacity) const;
@@ -92,32 +85,14 @@ class LockSetState {
   [[nodiscard]] QueueLock& local_lock(const OwnersLocks& locks, std::int64_t index) const noexcept;
   [[nodiscard]] Status missing(TeamRank owner, std::int64_t index) const;
   Result<LockOutcome> try_lock_local(const OwnersLocks& locks, std::int64_t index) const;
-  /// The thread that holds the lock of that owner and index.
-  using HeldLocks = std::map<std::pair<std::int32_t, std::int64_t>, std::uint64_t>;
-  /// The record of a lock on another node that this rank holds.
-  struct Held {
-    HeldLocks lock;
-    std::set<NodeId> node;
-  };
-  [[nodiscard]] Held reserve_record(TeamRank owner, std::int64_t index, NodeId node) const;
-  void note(Held& held) noexcept;
   Status wait_for_lock(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Result<LockOutcome> request_lock(TeamRank owner, const OwnersLocks& locks, std::int64_t index,
-                                   const std::function<void()>& look);
+                                   const std::function<void()>& report_wait);
   Result<LockOutcome> request_try_lock(TeamRank owner, const OwnersLocks& locks,
                                        std::int64_t index);
   Status send_unlock(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status lock_remote(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
   Status unlock_remote(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
-  /// The thread of this rank that holds that lock; 0: none does.
-  [[nodiscard]] std::uint64_t thread_holding_remote(TeamRank owner, std::int64_t index);
-  [[nodiscard]] std::uint64_t this_thread() const noexcept;
-  [[nodiscard]] std::string describe(TeamRank owner, std::int64_t index,
-                                     std::optional<WorldRank> holder) const;
-  [[nodiscard]] Status holder_gone(TeamRank owner, std::int64_t index,
-                                   const LockOutcome& outcome) const;
-  [[nodiscard]] Status recursive(TeamRank owner, std::int64_t index) const;
-  [[nodiscard]] Status not_held(TeamRank owner, std::int64_t index) const;
 
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it is destroyed last
   Use use_;
@@ -129,10 +104,7 @@ class LockSetState {
   std::uint64_t bytes_ = 0;   ///< of the memory of this node's locks
   Offer own_;                 ///< if this rank made the node's locks: what it made
   std::unique_ptr<RemoteLocks> remote_;
-
-  std::mutex held_remote_mutex_;
   HeldLocks held_remote_;
-  std::set<NodeId> used_nodes_;  ///< on which this rank took locks
 };
 
 }  // namespace tessera::rma::detail

@@ -61,7 +61,7 @@ bool Operation::done() {
     if (job_->is_in_forked_child()) [[unlikely]] {
       wait_for_all();
     }
-    job_->progress();
+    job_->transports().progress();
   }
   return has_ended();
 }
@@ -105,8 +105,8 @@ bool Operation::concerns(const TargetRanks& ranks) const {
 
 void Operation::wait_for_own() {
   if (job_ != nullptr) {
-    const WaitScope wait(completion_.done() ? nullptr : job_->recorder, Wait::handle, peer_);
-    job_->complete(completion_, {what_, peer_});
+    const WaitScope wait(completion_.done() ? nullptr : job_->recorder(), Wait::handle, peer_);
+    job_->transports().complete(completion_, {what_, peer_});
   }
 }
 

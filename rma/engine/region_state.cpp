@@ -12,9 +12,47 @@
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/region_numbers.hpp"
 #include "rma/base/memory.hpp"
 
 namespace tessera::rma::detail {
+namespace {
+
+// As far as this member knows. False on a single node, where the processor's atomics are faster and
+// no other node accesses the region.
+bool may_use_device(const RegionState& region) {
+  const bool spans_nodes = region.team_state().node_members() < region.team_state().size();
+  const Transport* const between_nodes = region.job().transports().between_nodes();
+  return region.options().atomics == Atomics::device && spans_nodes && !region.options().sparse &&
+         !region.is_attached() && between_nodes != nullptr &&
+         between_nodes->capabilities().device_atomics;
+}
+
+// Collective. Checks that all members are ready and give the same mode.
+Status agree_on_access(RegionState& region, const Status& mine, AccessMode mode,
+                       Conflicts conflicts) {
+  Team& team = region.team();
+  struct Asked {
+    AccessMode mode;
+    Conflicts conflicts;
+  };
+  TESSERA_RETURN_IF_ERROR(team.agree(mine));
+  TESSERA_ASSIGN_OR_RETURN(const auto asked, team.allgather_value(Asked{mode, conflicts}));
+  const auto other = std::find_if(asked.begin(), asked.end(), [&](const Asked& each) {
+    return each.mode != asked[0].mode || each.conflicts != asked[0].conflicts;
+  });
+  if (other == asked.end()) {
+    return {};
+  }
+  const auto who = static_cast<std::size_t>(other - asked.begin());
+  return Status::error(
+             Code::invalid_argument,
+             fmt::format("rank {} gave another access mode for {} than rank {}",
+                         team.members()[who].value, region.describe(), team.members()[0].value))
+      .hint("all members must give the same");
+}
+
+}  // namespace
 
 // What each member contributes before an allocation.
 struct RegionState::MemberTerms {
@@ -37,22 +75,13 @@ struct RegionState::MemberTerms {
 };
 
 RegionState::RegionState(Team& team, const RegionOptions& options, bool is_attached)
-    : keep_job_(team.state().job().self.lock()),
+    : keep_job_(team.state().job().weak_from_this().lock()),
       team_(team),
       options_(options),
       is_attached_(is_attached) {
-  const Transport* const between_nodes = job().waking;
+  const Transport* const between_nodes = job().transports().between_nodes();
   has_remote_updates_ = team_state().node_members() < team_.size() && between_nodes != nullptr &&
                         between_nodes->capabilities().handles_all_updates;
-}
-
-// As far as this member knows. False on a single node, where the processor's atomics are faster and
-// no other node accesses the region.
-bool RegionState::may_use_device() const {
-  const bool spans_nodes = team_state().node_members() < team_.size();
-  const Transport* const between_nodes = job().waking;
-  return options_.atomics == Atomics::device && spans_nodes && !options_.sparse && !is_attached_ &&
-         between_nodes != nullptr && between_nodes->capabilities().device_atomics;
 }
 
 // Collective. Exchanges the sizes, checks that the options are equal, and sets the number, which
@@ -60,14 +89,14 @@ bool RegionState::may_use_device() const {
 Status RegionState::exchange_terms(void* memory, std::size_t bytes) {
   const bool is_first = team_.rank().value == 0;
   const MemberTerms mine{.bytes = bytes,
-                         .id = is_first ? job().draw_region_id().value : 0,
+                         .id = is_first ? draw_region_id(job()).value : 0,
                          .sparse = options_.sparse,
                          .huge_pages = options_.huge_pages,
                          .access_mode = static_cast<std::uint8_t>(options_.access_mode),
                          .conflicts = static_cast<std::uint8_t>(options_.conflicts),
                          .atomics = static_cast<std::uint8_t>(options_.atomics),
                          .attached = is_attached_,
-                         .device_atomics = may_use_device(),
+                         .device_atomics = may_use_device(*this),
                          .origin = {getpid(), reinterpret_cast<std::uintptr_t>(memory)}};
   TESSERA_ASSIGN_OR_RETURN(const std::vector<MemberTerms> offers, team_.allgather_value(mine));
   id_.value = offers[0].id;
@@ -78,8 +107,9 @@ Status RegionState::exchange_terms(void* memory, std::size_t bytes) {
                                        std::numeric_limits<std::uint32_t>::max()));
     });
   }
+  std::size_t largest_bytes = 0;
   for (std::size_t i = 0; i < offers.size(); ++i) {
-    largest_bytes_ = std::max<std::size_t>(largest_bytes_, offers[i].bytes);
+    largest_bytes = std::max<std::size_t>(largest_bytes, offers[i].bytes);
     if (!offers[i].same_options(offers[0])) {
       // all members find the same, and no further meeting follows
       return catch_bad_alloc([&]() -> Status {
@@ -90,6 +120,7 @@ Status RegionState::exchange_terms(void* memory, std::size_t bytes) {
       });
     }
   }
+  foreign_stride_ = (largest_bytes + granule_bytes - 1) / granule_bytes * granule_bytes;
   has_device_atomics_ = std::all_of(offers.begin(), offers.end(), [](const MemberTerms& each) {
     return each.device_atomics != 0;
   });
@@ -118,7 +149,8 @@ namespace {
 // would then go to the wrong memory.
 Status check_pid_namespaces(const JobState& job, std::span<const WorldRank> members) {
   const auto apart = std::find_if(members.begin(), members.end(), [&](WorldRank rank) {
-    return std::binary_search(job.other_pid_namespace.begin(), job.other_pid_namespace.end(), rank);
+    return std::binary_search(job.layout().other_pid_namespace.begin(),
+                              job.layout().other_pid_namespace.end(), rank);
   });
   if (apart == members.end()) {
     return {};
@@ -139,8 +171,9 @@ Status RegionState::make_segment(void* memory, std::size_t bytes) {
   if (is_attached_) {
     TESSERA_RETURN_IF_ERROR(check_pid_namespaces(job(), team_.members()));
   }
-  Transport& transport = *job().transports.front();
-  Transport& between_nodes = job().waking == nullptr ? transport : *job().waking;
+  Transport& transport = *job().transports().all().front();
+  Transport* const link = job().transports().between_nodes();
+  Transport& between_nodes = link == nullptr ? transport : *link;
   auto segment = between_nodes.allocate_over(
       transport, team_, {.bytes = bytes, .is_attached = is_attached_, .attached = memory},
       options_);
@@ -157,26 +190,31 @@ Status RegionState::make_segment(void* memory, std::size_t bytes) {
 
 Status RegionState::publish() {
   direct_ = segment_->direct();
-  if (RegionCounts* const counts = job().counters->regions()) {
+  if (RegionCounts* const counts = job().slices().counters().regions()) {
     counts->record_made(id_, options_.name, bytes(team_.rank()));
   }
-  job().regions.insert(id_, *this);
+  job().slices().regions().insert(id_, *this);
   for_each_mapped_slice([&](std::byte* slice, std::size_t bytes) {
-    is_attached_ ? job().addresses->attach(slice, bytes, id_)
-                 : job().addresses->assign(slice, bytes, id_);
+    is_attached_ ? job().slices().addresses().attach(slice, bytes, id_)
+                 : job().slices().addresses().assign(slice, bytes, id_);
   });
   return expose();
 }
 
+// The slices of this node that its agent knows.
+Directory RegionState::directory() const {
+  return Directory(job().node().arena(), job().node().lock_context());
+}
+
 // Makes this node's slices known to its agent; the first member on the node does it for all.
 Status RegionState::expose() {
-  if (job().link == nullptr || team_.state().order() != 0) {
+  if (job().link() == nullptr || team_.state().order() != 0) {
     return {};
   }
   if (direct_.base == nullptr && !is_attached_) {
     return {};  // agents cannot access it
   }
-  const Node& node = *job().node;
+  const Node& node = job().node();
   for (std::int32_t member = 0; member < team_.size(); ++member) {
     const WorldRank owner = team_.world_rank(TeamRank{member});
     if (node.local_rank_of(owner) < 0 || bytes(TeamRank{member}) == 0) {
@@ -198,7 +236,7 @@ Status RegionState::expose() {
     }
     exposed_.push_back(slice);
   }
-  return Directory(job().node->arena(), node.lock_context()).insert(id_, exposed_);
+  return directory().insert(id_, exposed_);
 }
 
 // Calls `action` for the slices that this process can access.
@@ -221,34 +259,27 @@ Result<std::shared_ptr<RegionState>> RegionState::create(Team& team, void* memor
                                                          const RegionOptions& options,
                                                          bool is_attached) {
   return team.state().do_together([&]() -> Result<std::shared_ptr<RegionState>> {
-    return create_together(team, memory, bytes, options, is_attached);
+    std::shared_ptr<RegionState> state(new RegionState(team, options, is_attached));
+    TESSERA_RETURN_IF_ERROR(state->exchange_terms(memory, bytes));
+    TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes));
+    // No member may use an address that another member doesn't know yet.
+    const Status published = catch_bad_alloc([&] { return state->publish(); });
+    if (Status met = team.agree(published); !met.ok()) {
+      state->freed_.store(true);
+      state->withdraw();
+      state->hide();
+      state->segment_->abandon();
+      return met;
+    }
+    return state;
   });
-}
-
-Result<std::shared_ptr<RegionState>> RegionState::create_together(Team& team, void* memory,
-                                                                  std::size_t bytes,
-                                                                  const RegionOptions& options,
-                                                                  bool is_attached) {
-  std::shared_ptr<RegionState> state(new RegionState(team, options, is_attached));
-  TESSERA_RETURN_IF_ERROR(state->exchange_terms(memory, bytes));
-  TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes));
-  // No member may use an address that another member doesn't know yet.
-  const Status published = catch_bad_alloc([&] { return state->publish(); });
-  if (Status met = team.agree(published); !met.ok()) {
-    state->freed_.store(true);
-    state->withdraw();
-    state->hide();
-    state->segment_->abandon();
-    return met;
-  }
-  return state;
 }
 
 // Reverses expose(). Must not come before all members have arrived to free the region: others may
 // still be working on it.
 void RegionState::hide() {
   if (!exposed_.empty()) {
-    Directory(job().node->arena(), job().node->lock_context()).remove(id_, exposed_);
+    directory().remove(id_, exposed_);
     exposed_.clear();
   }
 }
@@ -256,17 +287,17 @@ void RegionState::hide() {
 // Reverses publish().
 void RegionState::withdraw() {
   JobState& state = job();
-  state.regions.remove(id_);
-  if (RegionCounts* const counts = state.counters->regions()) {
+  state.slices().regions().remove(id_);
+  if (RegionCounts* const counts = state.slices().counters().regions()) {
     counts->record_freed(id_, bytes(team_.rank()));
   }
   for_each_mapped_slice([&](std::byte* slice, std::size_t bytes) {
-    is_attached_ ? state.addresses->detach(slice, id_)
-                 : state.addresses->withdraw(slice, bytes, id_);
+    is_attached_ ? state.slices().addresses().detach(slice, id_)
+                 : state.slices().addresses().withdraw(slice, bytes, id_);
   });
   if (std::byte* const foreign = foreign_base_.load()) {
-    state.addresses->release_foreign(foreign,
-                                     foreign_stride() * static_cast<std::size_t>(team_.size()));
+    state.slices().addresses().release_foreign(
+        foreign, foreign_stride_ * static_cast<std::size_t>(team_.size()));
   }
 }
 
@@ -281,28 +312,6 @@ Status RegionState::fence() {
       TargetRanks::such([&](WorldRank rank) { return team_.team_rank(rank).value >= 0; }), id_);
 }
 
-// Collective. Checks that all members are ready and give the same mode.
-Status RegionState::agree_on_access(const Status& mine, AccessMode mode, Conflicts conflicts) {
-  struct Asked {
-    AccessMode mode;
-    Conflicts conflicts;
-  };
-  TESSERA_RETURN_IF_ERROR(team_.agree(mine));
-  TESSERA_ASSIGN_OR_RETURN(const auto asked, team_.allgather_value(Asked{mode, conflicts}));
-  const auto other = std::find_if(asked.begin(), asked.end(), [&](const Asked& each) {
-    return each.mode != asked[0].mode || each.conflicts != asked[0].conflicts;
-  });
-  if (other == asked.end()) {
-    return {};
-  }
-  const auto who = static_cast<std::size_t>(other - asked.begin());
-  return Status::error(
-             Code::invalid_argument,
-             fmt::format("rank {} gave another access mode for {} than rank {}",
-                         team_.members()[who].value, describe(), team_.members()[0].value))
-      .hint("all members must give the same");
-}
-
 // Members must not use the new mode while others still have the old one, or the reverse. The first
 // meeting completes earlier operations; later ones start after the last meeting.
 Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
@@ -313,32 +322,31 @@ Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
                            fmt::format("there is no access mode {}", static_cast<int>(mode)));
     }
     TESSERA_RETURN_IF_ERROR(fence());
-    job().regions.prepare_epoch();
+    job().slices().regions().prepare_epoch();
     return {};
   });
-  TESSERA_RETURN_IF_ERROR(catch_bad_alloc([&] { return agree_on_access(mine, mode, conflicts); }));
+  TESSERA_RETURN_IF_ERROR(
+      catch_bad_alloc([&] { return agree_on_access(*this, mine, mode, conflicts); }));
   options_.access_mode = mode;
   options_.conflicts = conflicts;
   segment_->set_access(mode, conflicts);
-  job().regions.renew_epoch();
+  job().slices().regions().renew_epoch();
   for (const DirectorySlice& each : exposed_) {
-    Directory(job().node->arena(), job().node->lock_context())
-        .change(id_, each.owner, [&](DirectorySlice& slice) {
-          slice.access_mode = mode;
-          slice.conflicts = conflicts;
-        });
+    directory().change(id_, each.owner, [&](DirectorySlice& slice) {
+      slice.access_mode = mode;
+      slice.conflicts = conflicts;
+    });
   }
   return team_.barrier();
 }
 
 void RegionState::set_in_use_bytes(std::uint64_t bytes) noexcept {
-  if (job().link == nullptr || !options_.sparse) {
+  if (job().link() == nullptr || !options_.sparse) {
     return;  // used for access by RDMA devices only
   }
-  Directory(job().node->arena(), job().node->lock_context())
-      .change(id_, team_.world_rank(team_.rank()), [&](DirectorySlice& slice) {
-        slice.in_use = std::max(slice.in_use, std::min(bytes, slice.bytes));
-      });
+  directory().change(id_, team_.world_rank(team_.rank()), [&](DirectorySlice& slice) {
+    slice.in_use = std::max(slice.in_use, std::min(bytes, slice.bytes));
+  });
 }
 
 Status RegionState::free(std::string_view verb) {
@@ -350,9 +358,9 @@ Status RegionState::free(std::string_view verb) {
     return Status::error(Code::closed, "the region belongs to the parent of this process");
   }
   const LabelScope scope(team_, label(verb));
-  const WaitScope wait(job().recorder, Wait::memory, WorldRank{-1}, 0, team_state().label());
+  const WaitScope wait(job().recorder(), Wait::memory, WorldRank{-1}, 0, team_state().label());
   // This rank's operations may still be on their way to another node, and must find their slice.
-  Status fenced = job().link == nullptr ? Status() : catch_bad_alloc([&] { return fence(); });
+  Status fenced = job().link() == nullptr ? Status() : catch_bad_alloc([&] { return fence(); });
   withdraw();
   // The memory is freed when all members have arrived. If that is impossible (a member died, the
   // job stopped), it is freed after the last remaining one has arrived.
@@ -393,15 +401,11 @@ MappedSlice RegionState::plain_slice(WorldRank rank) const noexcept {
     slice.has_conflicts = options_.conflicts == Conflicts::possible;
     slice.atomics = atomics();
     // With TESSERA_CHECK, atomic operations take the slow path, which reports them to the observer.
-    if (slice.atomics == Atomics::separate && job().settings.check != "off") {
+    if (slice.atomics == Atomics::separate && job().settings().check != "off") {
       slice.atomics = Atomics::strict;
     }
   }
   return slice;
-}
-
-std::size_t RegionState::foreign_stride() const noexcept {
-  return (largest_bytes_ + granule_bytes - 1) / granule_bytes * granule_bytes;
 }
 
 Result<std::byte*> RegionState::raw_pointer(TeamRank rank) {
@@ -417,11 +421,11 @@ Result<std::byte*> RegionState::raw_pointer(TeamRank rank) {
   const std::lock_guard guard(foreign_mutex_);
   if (foreign_base_.load() == nullptr) {
     TESSERA_ASSIGN_OR_RETURN(std::byte* const reserved,
-                             job().addresses->reserve_foreign(
-                                 foreign_stride() * static_cast<std::size_t>(team_.size()), id_));
+                             job().slices().addresses().reserve_foreign(
+                                 foreign_stride_ * static_cast<std::size_t>(team_.size()), id_));
     foreign_base_.store(reserved);
   }
-  return foreign_base_.load() + static_cast<std::size_t>(rank.value) * foreign_stride();
+  return foreign_base_.load() + static_cast<std::size_t>(rank.value) * foreign_stride_;
 }
 
 const std::byte* RegionState::raw_start(TeamRank member) const noexcept {
@@ -433,7 +437,7 @@ const std::byte* RegionState::raw_start(TeamRank member) const noexcept {
   }
   const std::byte* const foreign = foreign_base_.load();
   return foreign == nullptr ? nullptr
-                            : foreign + static_cast<std::size_t>(member.value) * foreign_stride();
+                            : foreign + static_cast<std::size_t>(member.value) * foreign_stride_;
 }
 
 Result<RemoteAddress> RegionState::translate(WorldRank rank, const std::byte* pointer) const {

@@ -75,27 +75,21 @@ class RegionState {
 
  private:
   RegionState(Team& team, const RegionOptions& options, bool is_attached);
-  static Result<std::shared_ptr<RegionState>> create_together(Team& team, void* memory,
-                                                              std::size_t bytes,
-                                                              const RegionOptions& options,
-                                                              bool is_attached);
   struct MemberTerms;
   /// Where a member's memory was before it was attached.
   struct Origin {
     std::int32_t process = 0;
     std::uint64_t address = 0;
   };
-  [[nodiscard]] bool may_use_device() const;
   Status exchange_terms(void* memory, std::size_t bytes);
   Status make_segment(void* memory, std::size_t bytes);
   template <class Action>
   void for_each_mapped_slice(const Action& action) const;
   Status publish();
   Status expose();
-  Status agree_on_access(const Status& mine, AccessMode mode, Conflicts conflicts);
+  [[nodiscard]] Directory directory() const;
   void hide();
   void withdraw();
-  [[nodiscard]] std::size_t foreign_stride() const noexcept;
 
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it is destroyed last
   // What a thread reads to look up a slice; kept together.
@@ -113,7 +107,7 @@ class RegionState {
   std::vector<Origin> origins_;  ///< of attached memory, by team rank
   // slices that other nodes may reach; set on the node's first member
   std::vector<DirectorySlice> exposed_;
-  std::size_t largest_bytes_ = 0;
+  std::size_t foreign_stride_ = 0;  ///< between raw pointers to slices that are not mapped here
   std::atomic<bool> freed_{false};
   std::mutex foreign_mutex_;
   // base of the raw pointers for slices that are not mapped here

@@ -124,8 +124,9 @@ struct RankDescription {
   std::array<char, 96> transport{};  ///< of Settings; truncated if it is longer
 };
 
-void keep_beginning(std::string_view text, std::span<char> local_rank) {
-  std::copy_n(text.begin(), std::min(text.size(), local_rank.size() - 1), local_rank.begin());
+// Copies what fits, with a zero at the end.
+void keep_beginning(std::string_view text, std::span<char> destination) {
+  std::copy_n(text.begin(), std::min(text.size(), destination.size() - 1), destination.begin());
 }
 
 std::int32_t threads_of_rank(const Settings& settings) {
@@ -232,13 +233,13 @@ std::vector<WorldRank> other_pid_namespace(const std::vector<RankDescription>& a
 // Of all ranks, in their order.
 std::vector<RankLocation> rank_locations(const std::vector<RankDescription>& all,
                                          const NodeMap& nodes) {
-  std::vector<RankLocation> places;
+  std::vector<RankLocation> locations;
   for (const RankDescription& each : all) {
-    const WorldRank rank{static_cast<std::int32_t>(places.size())};
-    places.push_back({each.where.kernel, nodes.node_of(rank), each.processors, each.quota,
-                      each.threads, each.agent_threads});
+    const WorldRank rank{static_cast<std::int32_t>(locations.size())};
+    locations.push_back({each.where.kernel, nodes.node_of(rank), each.processors, each.quota,
+                         each.threads, each.agent_threads});
   }
-  return places;
+  return locations;
 }
 
 std::uint64_t arena_bytes(const Settings& settings) {
@@ -340,36 +341,34 @@ Result<std::shared_ptr<NodeMemory>> share_across_processes(Bootstrap& bootstrap,
   return memory;
 }
 
-Status join_node(JobState& job) {
-  const NodeId mine = job.nodes.node_of(job.rank);
-  std::vector<WorldRank> ranks = job.nodes.ranks_of(mine);
+// Collective. Maps the node's memory, which its first rank makes.
+Result<std::shared_ptr<Node>> join_node(const JobState& job) {
+  const NodeId mine = job.nodes().node_of(job.rank());
+  std::vector<WorldRank> ranks = job.nodes().ranks_of(mine);
   const auto count = static_cast<int>(ranks.size());
   const auto local_rank =
-      static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), job.rank) - ranks.begin());
+      static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), job.rank()) - ranks.begin());
   const WorldRank leader = ranks.front();
-  Bootstrap& bootstrap = *job.bootstrap;
+  Bootstrap& bootstrap = job.bootstrap();
   auto share = bootstrap.is_one_process() ? share_in_process : share_across_processes;
   TESSERA_ASSIGN_OR_RETURN(auto memory,
-                           share(bootstrap, job.settings, local_rank == 0, leader, count));
-  const WaitPolicy policy = wait_policy(job.settings, count, job.processors.share);
-  job.node = std::make_shared<Node>(std::move(memory), std::move(ranks), local_rank,
-                                    bootstrap.is_one_process(), policy);
-  return {};
+                           share(bootstrap, job.settings(), local_rank == 0, leader, count));
+  const WaitPolicy policy = wait_policy(job.settings(), count, job.layout().processors.share);
+  return std::make_shared<Node>(std::move(memory), std::move(ranks), local_rank,
+                                bootstrap.is_one_process(), policy);
 }
 
-Status register_and_make_transports(JobState& job, const std::vector<TransportFactory>& factories) {
-  TESSERA_RETURN_IF_ERROR(job.node->enter());
-  job.stripes.emplace(*job.node);
-  TESSERA_ASSIGN_OR_RETURN(
-      job.addresses, AddressTable::create(job.node->memory().base(), job.node->memory().size()));
+Status register_and_make_transports(JobState& job, std::shared_ptr<Node> node,
+                                    const std::vector<TransportFactory>& factories) {
+  TESSERA_RETURN_IF_ERROR(job.enter_node(std::move(node)));
   TESSERA_RETURN_IF_ERROR(job.make_transports(factories));
-  if (job.nodes.count() > 1 && job.link == nullptr) {
-    const std::string reason =
-        job.passed_over.ok() ? "" : fmt::format(" ({})", job.passed_over.message());
+  if (job.nodes().count() > 1 && job.link() == nullptr) {
+    const Status& passed_over = job.transports().passed_over();
+    const std::string reason = passed_over.ok() ? "" : fmt::format(" ({})", passed_over.message());
     return Status::error(Code::unreachable,
                          fmt::format("the ranks are on {} nodes, and no transport of '{}' connects "
                                      "nodes{}",
-                                     job.nodes.count(), job.settings.transport, reason))
+                                     job.nodes().count(), job.settings().transport, reason))
         .hint(
             "add tcp to TESSERA_TRANSPORT, or start all ranks on one machine without "
             "TESSERA_RANKS_PER_NODE");
@@ -416,37 +415,28 @@ Result<std::shared_ptr<JobState>> start_job(std::shared_ptr<Bootstrap> bootstrap
   NodeMap nodes = nodes_of(ranks, *settings, machines);
   // all ranks must take part in writing a profile
   settings->profile = ranks.front().profile.data();
-  auto job = std::make_shared<JobState>(*settings, std::move(bootstrap), std::move(nodes));
-  job->self = job;
-  job->machines = machines;
-  job->other_pid_namespace = other_pid_namespace(ranks, job->nodes);
-  const std::vector<RankLocation> places = rank_locations(ranks, job->nodes);
-  job->processors = processors_of(job->nodes.node_of(job->rank), places);
-  job->agent_processors = processors_for_agent(job->nodes.node_of(job->rank), places);
-  job->log.set_level(log_level(job->settings));
+  const std::vector<RankLocation> locations = rank_locations(ranks, nodes);
+  const NodeId own_node = nodes.node_of(bootstrap->rank());
+  JobLayout layout{.machines = machines,
+                   .other_pid_namespace = other_pid_namespace(ranks, nodes),
+                   .processors = processors_of(own_node, locations),
+                   .agent_processors = processors_for_agent(own_node, locations)};
+  auto job = std::make_shared<JobState>(*settings, std::move(bootstrap), std::move(nodes),
+                                        std::move(layout));
+  job->log().set_level(log_level(job->settings()));
   for (const std::string& warning : warnings) {
-    if (job->rank.value == 0) {
-      job->log.warning(warning);
+    if (job->rank().value == 0) {
+      job->log().warning(warning);
     }
   }
-  job->fork_guard.emplace(*job);
-  TESSERA_RETURN_IF_ERROR(join_node(*job).context("sharing the node's memory"));
+  Result<std::shared_ptr<Node>> node = join_node(*job);
+  if (!node.ok()) {
+    return std::move(node).status().context("sharing the node's memory");
+  }
   TESSERA_RETURN_IF_ERROR(
-      agree(*job->bootstrap, job->settings, register_and_make_transports(*job, factories)));
-
-  std::vector<WorldRank> everybody;
-  for (std::int32_t rank = 0; rank < job->size; ++rank) {
-    everybody.push_back(WorldRank{rank});
-  }
-  // The job owns its world team, so the world team does not own the job.
-  TESSERA_ASSIGN_OR_RETURN(auto world, TeamState::create(*job, nullptr, everybody));
-  job->world_team = Team(std::move(world));
-  if (adds_by_origin(job->settings)) {
-    TESSERA_ASSIGN_OR_RETURN(job->accumulate_turns, AccumulateTickets::create(*job));
-  }
-  if (job->settings.profile != "off") {
-    TESSERA_RETURN_IF_ERROR(ProfileSession::start(*job).context("starting the profile"));
-  }
+      agree(job->bootstrap(), job->settings(),
+            register_and_make_transports(*job, std::move(node).take(), factories)));
+  TESSERA_RETURN_IF_ERROR(job->make_world());
   return job;
 }
 

@@ -56,19 +56,19 @@ std::size_t max_events_of(const Settings& settings) {
 }
 
 WorldRank first_of(const JobState& job, std::int32_t node) {
-  return job.nodes.ranks_of(NodeId{node}).front();
+  return job.nodes().ranks_of(NodeId{node}).front();
 }
 
 // A rank that left after stop() has printed its profile itself.
 bool has_died(const JobState& job, WorldRank rank) {
-  if (const int local_rank = job.node->local_rank_of(rank); local_rank >= 0) {
-    return job.node->is_gone(local_rank) && !job.node->has_left(local_rank);
+  if (const int place = job.node().local_rank_of(rank); place >= 0) {
+    return job.node().is_gone(place) && !job.node().has_left(place);
   }
-  if (job.link == nullptr) {
+  if (job.link() == nullptr) {
     return false;
   }
-  const Result<PeerState> state = job.link->peer_state_of(rank);
-  return state.ok() ? *state == PeerState::died : !is_local_resource_error(state.status());
+  const Result<PeerState> fate = job.link()->peer_state_of(rank);
+  return fate.ok() ? *fate == PeerState::died : !is_local_resource_error(fate.status());
 }
 
 std::vector<std::int32_t> nodes_by_rank(const Job& job) {
@@ -82,24 +82,24 @@ std::vector<std::int32_t> nodes_by_rank(const Job& job) {
 }  // namespace
 
 ProfileSession::ProfileSession(const JobState& job, Region control)
-    : mode_(job.settings.profile),
-      file_(absolute_file(job.settings)),
-      wait_ms_(job.settings.profile_wait_ms),
-      rank_(job.rank),
-      job_ranks_(job.size),
-      recorder_(max_events_of(job.settings)),
+    : mode_(job.settings().profile),
+      file_(absolute_file(job.settings())),
+      wait_ms_(job.settings().profile_wait_ms),
+      rank_(job.rank()),
+      job_ranks_(job.size()),
+      recorder_(max_events_of(job.settings())),
       control_(std::move(control)) {}
 
 Status ProfileSession::start(JobState& job) {
   const std::size_t flags =
-      job.rank == root ? static_cast<std::size_t>(job.size + job.nodes.count()) : 0;
+      job.rank() == root ? static_cast<std::size_t>(job.size() + job.nodes().count()) : 0;
   TESSERA_ASSIGN_OR_RETURN(
       Region control,
-      Region::allocate(job.world_team, sizeof(Control) + flags * flag_bytes, {.name = "profile"}));
+      Region::allocate(job.world(), sizeof(Control) + flags * flag_bytes, {.name = "profile"}));
   std::unique_ptr<ProfileSession> session(new ProfileSession(job, std::move(control)));
   if (session->is_root() && session->mode_ != "summary") {
     if (const Status status = check_writable(session->file_); !status.ok()) {
-      job.log.warning(status.message() + "; the run continues, and its table will be printed");
+      job.log().warning(status.message() + "; the run continues, and its table will be printed");
     } else {
       // A later reader would take it for this job's profile, however this job ends.
       remove_plain_file(session->file_);
@@ -111,14 +111,13 @@ Status ProfileSession::start(JobState& job) {
   }
   // Rank 0 starts before the others, since their times count from its start.
   session->start_ns_ = profile_clock_ns();
-  TESSERA_RETURN_IF_ERROR(job.world_team.barrier());
+  TESSERA_RETURN_IF_ERROR(job.world().barrier());
   if (!session->is_root()) {
     session->start_ns_ = profile_clock_ns();
   }
-  job.counters->count_regions();
-  job.profile = std::move(session);
-  job.recorder = &job.profile->recorder_;
-  job.profile->exit_hook_ = ExitHook::install(job.self.lock());
+  ProfileSession& started = *session;
+  job.set_profile(std::move(session));
+  started.exit_hook_ = ExitHook::install(job.weak_from_this().lock(), started);
   return {};
 }
 
@@ -206,9 +205,11 @@ void ProfileSession::finish(JobState& state) {
 
 // If ranks are threads of one process, one of them ends the process and can't wait for the others.
 void ProfileSession::finish_at_exit(JobState& state, bool is_success) {
-  const bool can_wait = job_ranks_ == 1 || (is_success && !state.bootstrap->is_one_process());
+  flush_counts();
+  recorder_.close();
+  const bool can_wait = job_ranks_ == 1 || (is_success && !state.bootstrap().is_one_process());
   if (is_root() || !can_wait) {
-    state.log.warning(
+    state.log().warning(
         "the program ends without stopping its job; its profile is written at the exit. Stop the "
         "job: job.stop() in C++, tessera_job_stop in C, call job%stop() in Fortran");
   }
@@ -242,7 +243,7 @@ RankProfile ProfileSession::record(const Job& job) {
   own.waits = recorder_.tallies();
   own.labels = recorder_.labelled();
   own.peers = job.traffic().peers;
-  own.regions = job.state().counters->regions()->entries();
+  own.regions = job.state().slices().counters().regions()->entries();
   own.events = recorder_.take_events();
   return own;
 }
@@ -268,7 +269,7 @@ bool ProfileSession::wait_for_arrivals(Job& job) {
     const WorldRank rank{number};
     const auto flag = own_flag(arrival_of(rank));
     bool is_gone = false;
-    const bool has_arrived = job.state().node->listen_until(
+    const bool has_arrived = job.state().node().listen_until(
         [&] { return flag.load(std::memory_order_acquire) != 0; },
         [&] {
           is_gone = !job.is_present(rank);
@@ -295,7 +296,7 @@ void ProfileSession::send_verdict(Job& job, Verdict verdict) {
 bool ProfileSession::wait_for_verdict(Job& job) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(wait_ms_);
   const auto flag = own_flag(control_.at(member(rank_), offsetof(Control, verdict)));
-  const bool has_arrived = job.state().node->listen_until(
+  const bool has_arrived = job.state().node().listen_until(
       [&] { return flag.load(std::memory_order_acquire) != 0; },
       [&] { return !job.is_present(root) || std::chrono::steady_clock::now() > deadline; });
   const auto verdict = static_cast<Verdict>(flag.load());

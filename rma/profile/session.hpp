@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 
+#include "rma/engine/profile_owner.hpp"
 #include "rma/profile/exit_hook.hpp"
 #include "rma/profile/rank_profile.hpp"
 #include "rma/profile/recorder.hpp"
@@ -31,21 +32,19 @@ namespace tessera::rma::detail {
 
 class JobState;
 
-class ProfileSession {
+class ProfileSession final : public ProfileOwner {
  public:
-  /// Collective over all ranks, which must all have the same Settings::profile, not "off". Sets
-  /// job.profile and job.recorder.
+  /// Collective over all ranks, which must all have the same Settings::profile, not "off". Gives
+  /// the job its profile: JobState::set_profile().
   static Status start(JobState& job);
 
-  /// Collective. Requires: the recorder is closed, and this thread's counts are handed over. Errors
-  /// only go to the log: the run itself succeeded.
-  void finish(JobState& job);
+  [[nodiscard]] Recorder& recorder() noexcept override { return recorder_; }
+  void finish(JobState& job) override;
   /// The same at the exit of a process that has not stopped the job. If the process failed, this
   /// rank's profile is written alone, at once, since the others may be waiting for this rank. Does
   /// nothing after finish().
   void finish_at_exit(JobState& job, bool is_success);
-  /// Local, when the job is stopped: releases its references to the job.
-  void release();
+  void release() override;
 
  private:
   ProfileSession(const JobState& job, Region control);

@@ -114,7 +114,7 @@ class AccumulateAction {
   static constexpr Op op = Op::accumulate;
   static Status check_fragments(Fragments) { return {}; }
   /// Whether each needs the target's ticket first.
-  static bool takes_turns(const JobState& job) { return job.accumulate_turns != nullptr; }
+  static bool takes_turns(const JobState& job) { return job.accumulate_tickets() != nullptr; }
   /// Whether check() would succeed.
   [[nodiscard]] bool is_whole(std::size_t run_bytes) const {
     // Element sizes are powers of two; a division would cost as much as the locking.

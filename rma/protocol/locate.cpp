@@ -15,7 +15,7 @@ Status unknown_region(const JobState& job, RegionId region) {
   return Status::error(Code::closed,
                        fmt::format("region {} is not known on rank {}: it was freed, or this rank "
                                    "is not in its team",
-                                   region.value, job.rank.value));
+                                   region.value, job.rank().value));
 }
 
 Status check_mode(Op op, const RegionState& region) {
@@ -52,7 +52,7 @@ Status check_range(const RemoteAddress& at, CopyShape::Extent extent, std::size_
 }  // namespace
 
 Result<Located> locate(JobState& job, Op op, const RemoteAddress& at, CopyShape::Extent extent) {
-  RegionState* const found = job.regions.find(at.region);
+  RegionState* const found = job.slices().regions().find(at.region);
   if (found == nullptr) {
     return unknown_region(job, at.region);
   }

@@ -30,10 +30,10 @@ template <class Get, class Add, class Put>
 Status get_add_put(const RemotePath& path, const Get& get, const Add& add, const Put& put) {
   Completion done;
   get(done);
-  TESSERA_RETURN_IF_ERROR(path.job.finish(done, {"a get from", path.peer}));
+  TESSERA_RETURN_IF_ERROR(path.job.transports().finish(done, {"a get from", path.peer}));
   add();
   put(done);
-  return path.job.finish(done, {"a put to", path.peer});
+  return path.job.transports().finish(done, {"a put to", path.peer});
 }
 
 std::uint64_t distance_of(std::int64_t stride) noexcept {
@@ -171,7 +171,7 @@ Status add_fragments(const Work& work, Fragments fragments) {
 template <class Add>
 Status add_and_fence(const RemotePath& path, const Target& to, const Scale& scale, const Add& add) {
   TESSERA_ASSIGN_OR_RETURN(const AccumulateTickets::Buffer buffer,
-                           path.job.accumulate_turns->allocate_buffer());
+                           path.job.accumulate_tickets()->allocate_buffer());
   Status added = catch_bad_alloc([&] { return add(Work{path, to, buffer.bytes(), scale}); });
   Status fenced = path.endpoint.is_fenced(to.region) ? Status() : path.endpoint.fence();
   return added.ok() ? std::move(fenced) : std::move(added);

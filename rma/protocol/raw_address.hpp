@@ -38,15 +38,15 @@ struct CachedLocation {
 
 [[gnu::always_inline]] inline CachedLocation find_cached(const JobState& job,
                                                          RawAddress at) noexcept {
-  const RegionId region = job.addresses->find(at.pointer);
-  return location_in(find_cached(job.regions, at.rank, region), at.pointer);
+  const RegionId region = job.slices().addresses().find(at.pointer);
+  return location_in(find_cached(job.slices().regions(), at.rank, region), at.pointer);
 }
 
 /// As find_cached, but looks the slice up if it is not in the cache.
 inline CachedLocation look_up(const JobState& job, RawAddress at) {
-  const RegionId region = job.addresses->find(at.pointer);
+  const RegionId region = job.slices().addresses().find(at.pointer);
   return region.value == 0 ? CachedLocation{}
-                           : location_in(job.cached_slice(at.rank, region), at.pointer);
+                           : location_in(job.slices().cached(at.rank, region), at.pointer);
 }
 
 /// The address in its region, perhaps the end of the slice. Number 0 if only the slow path can find
@@ -62,7 +62,7 @@ inline RemoteAddress find(const JobState& job, RawAddress at) {
 /// protocol. False for another rank's slice under this rank's number: stripe locks would not guard
 /// it, and between nodes it is not mapped.
 inline bool is_private_memory(const JobState& job, RawAddress at) {
-  return at.rank == job.rank && job.addresses->find(at.pointer).value == 0;
+  return at.rank == job.rank() && job.slices().addresses().find(at.pointer).value == 0;
 }
 
 }  // namespace tessera::rma::detail

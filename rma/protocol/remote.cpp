@@ -45,10 +45,10 @@ Status change_bytes(const RemotePath& path, const Target& at, std::byte* buffer,
   const NoProgressScope no_help;  // The caller holds a stripe's lock.
   Completion done;
   start_part(done, [&] { return path.endpoint.get(buffer, at, whole, done); });
-  TESSERA_RETURN_IF_ERROR(path.job.finish(done, {"a get from", path.peer}));
+  TESSERA_RETURN_IF_ERROR(path.job.transports().finish(done, {"a get from", path.peer}));
   change(buffer);
   start_part(done, [&] { return path.endpoint.put(at, buffer, whole, done); });
-  TESSERA_RETURN_IF_ERROR(path.job.finish(done, {"a put to", path.peer}));
+  TESSERA_RETURN_IF_ERROR(path.job.transports().finish(done, {"a put to", path.peer}));
   return path.endpoint.fence();
 }
 
@@ -108,7 +108,7 @@ void get_remote(const RemotePath& path, void* to, const Target& from, const Copy
 
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done) {
-  if (path.job.accumulate_turns != nullptr) {
+  if (path.job.accumulate_tickets() != nullptr) {
     run_part(done, [&] { return accumulate_by_origin(path, to, from, shape, scale); });
     return;
   }
@@ -134,7 +134,7 @@ void get_remote(const RemotePath& path, const Target& from, Fragments fragments,
 
 void accumulate_remote(const RemotePath& path, const Target& to, Fragments fragments,
                        const Scale& scale, Completion& done) {
-  if (path.job.accumulate_turns != nullptr) {
+  if (path.job.accumulate_tickets() != nullptr) {
     run_part(done, [&] { return accumulate_by_origin(path, to, fragments, scale); });
     return;
   }
@@ -153,7 +153,7 @@ Status atomic_remote(const RemotePath& path, const Target& at, const AtomicReque
   if (path.can.atomics && (!path.strict || path.can.strict)) {
     Completion done;
     start_part(done, [&] { return path.endpoint.atomic(at, request, done); });
-    return path.job.finish(done, {"an atomic operation on", path.peer});
+    return path.job.transports().finish(done, {"an atomic operation on", path.peer});
   }
   TESSERA_RETURN_IF_ERROR(path.endpoint.fence());  // as in accumulate_composed
   const RobustGuard guard(path.stripes.of(at.offset), path.stripes.context());

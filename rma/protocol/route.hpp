@@ -23,7 +23,7 @@ template <class Now>
 Result<bool> try_cached_route(const JobState& job, const RemoteAddress& at,
                               CopyShape::Extent extent, const Now& now, Op op, std::size_t bytes,
                               Form form = Form::contiguous) {
-  CachedSlice* const line = find_cached(job.regions, at.rank, at.region);
+  CachedSlice* const line = find_cached(job.slices().regions(), at.rank, at.region);
   if (line == nullptr) {
     return false;
   }
@@ -55,24 +55,25 @@ inline Result<RemoteAccess> find_route(JobState& job, Op op, const RemoteAddress
                                        const Located& located) {
   const RegionState& region = *located.region;
   const bool is_update = op == Op::accumulate || op == Op::atomic;
-  CachedSlice* const line = job.cached_slice(at.rank, at.region);
+  CachedSlice* const line = job.slices().cached(at.rank, at.region);
   Route* route = nullptr;
   if (is_update && region.has_remote_updates()) {
-    TESSERA_ASSIGN_OR_RETURN(route, job.update_route_to(at.rank));
+    TESSERA_ASSIGN_OR_RETURN(route, job.routes().update_to(at.rank));
   } else if (line != nullptr && remote_of(*line).route != nullptr) {
     route = remote_of(*line).route;
   } else {
-    TESSERA_ASSIGN_OR_RETURN(route, job.route_to(at.rank));
+    TESSERA_ASSIGN_OR_RETURN(route, job.routes().to(at.rank));
     if (line != nullptr) {
       remote_of(*line).route = route;
     }
   }
-  const RemoteAccess access{{job, *route->endpoint, route->transport->capabilities(),
-                             job.stripes->slice(at.region, at.rank),
-                             region.options().atomics == Atomics::strict, at.rank},
-                            {segment_for(route->transport, job.waking, region.segment()),
-                             located.member, at.offset, at.region}};
-  job.cache_route(at, region, access.path.endpoint, access.target);
+  const RemoteAccess access{
+      {job, *route->endpoint, route->transport->capabilities(),
+       job.slices().stripes().slice(at.region, at.rank),
+       region.options().atomics == Atomics::strict, at.rank},
+      {segment_for(route->transport, job.transports().between_nodes(), region.segment()),
+       located.member, at.offset, at.region}};
+  job.slices().cache_route(at, region, access.path.endpoint, access.target);
   return access;
 }
 

@@ -60,10 +60,10 @@ std::uint64_t count(const WaitTallies& tallies, std::initializer_list<Wait> kind
 // The job's counts so far; false if it counts nothing.
 bool look(Call& call) {
   if (job == nullptr || job->was_stopped || job->contents == nullptr ||
-      job->contents->state().recorder == nullptr) {
+      job->contents->state().recorder() == nullptr) {
     return false;
   }
-  const WaitTallies tallies = job->contents->state().recorder->tallies();
+  const WaitTallies tallies = job->contents->state().recorder()->tallies();
   call.meetings = count(tallies, {Wait::barrier, Wait::broadcast, Wait::allgather, Wait::reduce,
                                   Wait::agree, Wait::team, Wait::memory});
   call.waits = count(tallies, {Wait::notice});

@@ -63,7 +63,7 @@ inline void fail_each_allocation(Job& job, const Operation& operation, std::int3
 // A waiting rank can poll on behalf of its agent. That work is not the rank's own, so it is
 // switched off here.
 inline void disable_progress_delegate(Job& job) {
-  job.state().node->set_progress_delegate(nullptr);
+  job.state().node().set_progress_delegate(nullptr);
 }
 
 inline void expect_all_report(const std::function<Operation(Job&)>& make) {

@@ -284,13 +284,13 @@ Status fight_for_lock(Stage& stage) {
 // ---- Locks of the library ----------------------------------------------------------------------
 
 rma::detail::Node& node(Stage& stage) {
-  return *stage.job.state().node;
+  return stage.job.state().node();
 }
 
 void hold_stripes(Stage& stage) {
   rma::detail::JobState& state = stage.job.state();
   for (std::int32_t rank = 0; rank < stage.job.size(); ++rank) {
-    const auto slice = state.stripes->slice(stage.region.id(), WorldRank{rank});
+    const auto slice = state.slices().stripes().slice(stage.region.id(), WorldRank{rank});
     slice.of(0).lock(slice.context());
     slice.of(rma::detail::StripeLocks::stripe_bytes).lock(slice.context());
   }

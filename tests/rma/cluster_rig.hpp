@@ -245,8 +245,8 @@ inline std::shared_ptr<JobState> Cluster::start(WorldRank rank, bool one_process
   auto job = std::make_shared<JobState>(settings, group_.member(rank), map_);
   job->self = job;
   job->node = node_of(rank, one_process);
-  EXPECT_TRUE(job->node->enter().ok());
-  job->link = std::make_unique<ClusterControlChannel>(*this, rank, one_process);
+  EXPECT_TRUE(job->node().enter().ok());
+  job->link() = std::make_unique<ClusterControlChannel>(*this, rank, one_process);
   return job;
 }
 
@@ -278,7 +278,7 @@ inline void on_cluster(Cluster& cluster, std::int64_t slot_bytes,
           body(job, *world);
         }
       }
-      job.node->leave();
+      job.node().leave();
     });
   }
   for (std::thread& thread : threads) {

@@ -42,7 +42,7 @@ TEST(AdoptedOperations, AreForgottenWhenTheyHaveEndedWell) {
   EXPECT_TRUE(
       fails(outstanding.complete_adopted(TargetRanks::all()), Code::internal, {"the eighth"}));
   EXPECT_TRUE(ok(outstanding.complete_adopted(TargetRanks::all())));
-  job->node->leave();
+  job->node().leave();
 }
 
 TEST(AdoptedOperations, AreKeptUntilTheyEnd) {
@@ -65,7 +65,7 @@ TEST(AdoptedOperations, AreKeptUntilTheyEnd) {
   }
   EXPECT_TRUE(
       fails(outstanding.complete_adopted(TargetRanks::all()), Code::internal, {"the last"}));
-  job->node->leave();
+  job->node().leave();
 }
 
 // The second thread waits for the operation that the first waits for: it is complete after both
@@ -92,7 +92,7 @@ TEST(AdoptedOperations, AreWaitedForByAllCompletingThreads) {
   second.join();
   EXPECT_EQ(errors, 1);
   EXPECT_FALSE(outstanding.concerns_fences());
-  job->node->leave();
+  job->node().leave();
 }
 
 // Each handle collects the previous one, as in a loop that builds a list from its end.
@@ -112,7 +112,7 @@ TEST(CollectedOperations, MayBeChainedWithoutEnd) {
   EXPECT_TRUE(all->concerns(TargetRanks::one(WorldRank{0})));
   EXPECT_TRUE(fails(all->wait(), Code::internal, {"the seventh"}));
   all.reset();
-  job->node->leave();
+  job->node().leave();
 }
 
 }  // namespace

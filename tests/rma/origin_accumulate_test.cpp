@@ -230,7 +230,7 @@ void leave_in_order(std::int32_t ranks, const Settings& settings) {
       [&](Job& job) -> Status {
         TESSERA_ASSIGN_OR_RETURN(Region region, Region::allocate(job.world(), 64));
         if (job.rank().value == job.size() - 1) {
-          const Status left = job.state().accumulate_turns->do_with_ticket(WorldRank{0}, [&] {
+          const Status left = job.state().accumulate_tickets()->do_with_ticket(WorldRank{0}, [&] {
             const Status met = job.barrier();
             return met.ok() ? job.stop() : met;
           });

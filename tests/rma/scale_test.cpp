@@ -19,7 +19,7 @@
 #include "rma/engine/address_table.hpp"
 #include "rma/engine/counter_store.hpp"
 #include "rma/engine/node_map.hpp"
-#include "rma/engine/team_nodes.hpp"
+#include "rma/engine/team/team_nodes.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/server/client.hpp"
 #include "rma/server/endpoint.hpp"

@@ -107,7 +107,7 @@ TEST_P(OverNodes, BarrierHoldsUntilAllHaveCome) {
   std::vector<std::atomic<int>> rounds_of(GetParam().size());
   on_cluster(cluster, slot, [&](JobState& job, Team& team) {
     for (int round = 1; round <= 100; ++round) {
-      rounds_of[static_cast<std::size_t>(job.rank.value)].store(round);
+      rounds_of[static_cast<std::size_t>(job.rank().value)].store(round);
       ASSERT_TRUE(ok(team.barrier()));
       for (const auto& each : rounds_of) {
         ASSERT_GE(each.load(), round);
@@ -247,12 +247,12 @@ TEST_P(OverNodes, AgreeReportsToAllThatTwoWereAskedForDifferentThings) {
   on_cluster(cluster, slot, [&](JobState& job, Team& team) {
     ASSERT_TRUE(ok(team.agree(Status(), {7})));
     for (std::int32_t odd = 1; odd < team.size(); ++odd) {
-      const Status agreed = team.agree(Status(), {job.rank.value < odd ? 7U : 8U});
+      const Status agreed = team.agree(Status(), {job.rank().value < odd ? 7U : 8U});
       ASSERT_TRUE(fails(
           agreed, Code::invalid_argument,
           {"rank " + std::to_string(odd) + " called agree with other arguments than rank 0"}));
       // A member's own error takes precedence over different arguments of another member.
-      const bool fails_here = job.rank.value == odd;
+      const bool fails_here = job.rank().value == odd;
       ASSERT_TRUE(fails(team.agree(fails_here ? Status::error(Code::closed, "gone") : Status(),
                                    Asked{fails_here ? 0U : 7U}),
                         Code::closed, {"on rank " + std::to_string(odd) + ": gone"}));
@@ -265,25 +265,26 @@ TEST_P(OverNodes, CollectivesOfManyKindsMayFollowEachOther) {
   Cluster cluster(GetParam());
   on_cluster(cluster, slot, [](JobState& job, Team& team) {
     for (std::int32_t round = 0; round < 60; ++round) {
-      std::int64_t value = job.rank.value == round % job.size ? round : -1;
-      ASSERT_TRUE(ok(team.broadcast_value(value, TeamRank{round % job.size})));
+      std::int64_t value = job.rank().value == round % job.size() ? round : -1;
+      ASSERT_TRUE(ok(team.broadcast_value(value, TeamRank{round % job.size()})));
       ASSERT_EQ(value, round);
-      ASSERT_EQ(team.allreduce(value, Reduction::sum).value(), std::int64_t{round} * job.size);
-      const auto all = team.allgather_value(job.rank.value * 2).value();
-      ASSERT_EQ(all.back(), 2 * (job.size - 1));
+      ASSERT_EQ(team.allreduce(value, Reduction::sum).value(), std::int64_t{round} * job.size());
+      const auto all = team.allgather_value(job.rank().value * 2).value();
+      ASSERT_EQ(all.back(), 2 * (job.size() - 1));
       if (round % 3 == 0) {
         ASSERT_TRUE(ok(team.barrier()));
       }
       std::vector<double> many(static_cast<std::size_t>(100 + round), 1.0);
       ASSERT_TRUE(ok(team.allreduce(std::span(many), Reduction::sum)));
-      ASSERT_EQ(many.back(), job.size);
+      ASSERT_EQ(many.back(), job.size());
       ASSERT_TRUE(ok(team.agree(Status())));
     }
   });
 }
 
 Result<Team> team_of(JobState& job, std::vector<WorldRank> members) {
-  TESSERA_ASSIGN_OR_RETURN(auto state, TeamState::create(job, job.self.lock(), std::move(members)));
+  TESSERA_ASSIGN_OR_RETURN(auto state,
+                           TeamState::create(job, job.weak_from_this().lock(), std::move(members)));
   return Team(std::move(state));
 }
 
@@ -298,14 +299,14 @@ TEST_P(OverNodes, TeamsOfAnyMembersInAnyOrderWork) {
     for (std::int32_t step = 2; step <= 3; ++step) {
       for (std::int32_t first = 0; first < step; ++first) {
         std::vector<WorldRank> list;
-        for (std::int32_t rank = first; rank < job.size; rank += step) {
+        for (std::int32_t rank = first; rank < job.size(); rank += step) {
           list.push_back(WorldRank{rank});
         }
         lists.push_back(list);
       }
     }
     for (const auto& list : lists) {
-      if (std::find(list.begin(), list.end(), job.rank) == list.end()) {
+      if (std::find(list.begin(), list.end(), job.rank()) == list.end()) {
         continue;
       }
       Team team = team_of(job, list).value();
@@ -325,7 +326,7 @@ TEST_P(OverNodes, ManyTeamsLiveAtOnceAndAreMadeAgain) {
       std::vector<Team> teams;
       for (int i = 0; i < 5; ++i) {
         teams.push_back(team_of(job, {world.members().begin(), world.members().end()}).value());
-        teams.push_back(world.split(job.rank.value % (1 + i % 2), -job.rank.value).value());
+        teams.push_back(world.split(job.rank().value % (1 + i % 2), -job.rank().value).value());
       }
       for (int use = 0; use < 5; ++use) {
         for (std::size_t i = 0; i < teams.size(); ++i) {
@@ -367,8 +368,8 @@ void mismatch(const Shape& shape, const std::function<Status(Team&)>& usual,
   std::mutex mutex;
   std::vector<std::vector<std::string>> messages(shape.size());
   on_cluster(cluster, slot, [&](JobState& job, Team& team) {
-    for (std::int32_t odd_rank = 0; odd_rank < job.size; ++odd_rank) {
-      const Status status = job.rank.value == odd_rank ? odd(team) : usual(team);
+    for (std::int32_t odd_rank = 0; odd_rank < job.size(); ++odd_rank) {
+      const Status status = job.rank().value == odd_rank ? odd(team) : usual(team);
       EXPECT_TRUE(fails(status, Code::invalid_argument, {"called different collectives"}));
       for (const std::string& word : words) {
         EXPECT_NE(status.message().find(word), std::string::npos) << status.message();
@@ -380,9 +381,9 @@ void mismatch(const Shape& shape, const std::function<Status(Team&)>& usual,
       ASSERT_TRUE(ok(team.barrier()));
       // From here on the team has memory for long data.
       ASSERT_TRUE(ok(broadcast_of(team, 3000, 0)));
-      ASSERT_EQ(team.allreduce(1, Reduction::sum).value(), job.size);
-      const auto all = team.allgather_value(job.rank.value).value();
-      ASSERT_EQ(all.back(), job.size - 1);
+      ASSERT_EQ(team.allreduce(1, Reduction::sum).value(), job.size());
+      const auto all = team.allgather_value(job.rank().value).value();
+      ASSERT_EQ(all.back(), job.size() - 1);
     }
   });
   for (const auto& each : messages) {
@@ -423,7 +424,7 @@ TEST_P(OverNodes, ListsOfDifferingOrdersAreRefusedByAll) {
   Cluster cluster(GetParam());
   on_cluster(cluster, slot, [&](JobState& job, Team& world) {
     std::vector<WorldRank> list(world.members().begin(), world.members().end());
-    if (job.rank.value == job.size - 1) {
+    if (job.rank().value == job.size() - 1) {
       std::reverse(list.begin(), list.end());
     }
     for (int round = 0; round < 3; ++round) {
@@ -459,8 +460,8 @@ TEST_P(OverNodes, ANodeWithoutMemoryFailsAllAndTheNextTeamIsMade) {
     const WorldRank leader = cluster.ranks_of(poor).front();
     on_cluster(cluster, slot, [&](JobState& job, Team& world) {
       std::vector<std::uint64_t> taken;
-      if (job.rank == leader) {
-        while (auto offset = job.node->arena().allocate(granule_bytes)) {
+      if (job.rank() == leader) {
+        while (auto offset = job.node().arena().allocate(granule_bytes)) {
           taken.push_back(*offset);
         }
       }
@@ -468,14 +469,14 @@ TEST_P(OverNodes, ANodeWithoutMemoryFailsAllAndTheNextTeamIsMade) {
       const std::vector<WorldRank> list(world.members().begin(), world.members().end());
       const auto failed = team_of(job, list);
       EXPECT_FALSE(failed.ok());
-      if (job.rank != leader) {
+      if (job.rank() != leader) {
         const std::string words =
             "rank " + std::to_string(leader.value) + " found no memory for the team";
         EXPECT_TRUE(fails(failed, Code::no_memory, {words}));
       }
       ASSERT_TRUE(ok(world.barrier()));
       for (const std::uint64_t offset : taken) {
-        job.node->arena().free(offset, granule_bytes);
+        job.node().arena().free(offset, granule_bytes);
       }
       ASSERT_TRUE(ok(world.barrier()));
       ASSERT_TRUE(ok(team_of(job, list)));
@@ -490,8 +491,8 @@ TEST_P(OverNodes, ANodeWithoutMemoryForLongDataSendsItSlotBySlot) {
     const WorldRank leader = cluster.ranks_of(poor).front();
     on_cluster(cluster, slot, [&](JobState& job, Team& team) {
       std::vector<std::uint64_t> taken;
-      if (job.rank == leader) {
-        while (auto offset = job.node->arena().allocate(granule_bytes)) {
+      if (job.rank() == leader) {
+        while (auto offset = job.node().arena().allocate(granule_bytes)) {
           taken.push_back(*offset);
         }
       }
@@ -506,7 +507,7 @@ TEST_P(OverNodes, ANodeWithoutMemoryForLongDataSendsItSlotBySlot) {
       // The nodes that had memory have freed it.
       EXPECT_EQ(cluster.published(), published);
       for (const std::uint64_t offset : taken) {
-        job.node->arena().free(offset, granule_bytes);
+        job.node().arena().free(offset, granule_bytes);
       }
       ASSERT_TRUE(ok(team.barrier()));
     });
@@ -520,13 +521,13 @@ TEST_P(OverNodes, SegmentsHaveTheSlicesOfEachNodeInItsArena) {
       const auto bytes_of = [&](WorldRank rank) {
         return rank.value == 1 ? 1000 + unequal : 1000 * static_cast<std::size_t>(rank.value % 3);
       };
-      auto made = shm::ArenaSegment::create(*job.node, team, bytes_of(job.rank), {});
+      auto made = shm::ArenaSegment::create(job.node(), team, bytes_of(job.rank()), {});
       ASSERT_TRUE(ok(made));
       Segment& segment = **made;
       const DirectMap map = segment.direct();
-      std::fill_n(segment.local(), bytes_of(job.rank), static_cast<std::byte>(job.rank.value));
+      std::fill_n(segment.local(), bytes_of(job.rank()), static_cast<std::byte>(job.rank().value));
       ASSERT_TRUE(ok(team.barrier()));
-      for (const WorldRank rank : job.node->ranks()) {
+      for (const WorldRank rank : job.node().ranks()) {
         const auto order = static_cast<std::size_t>(team.state().order_of(rank));
         const std::byte* const slice =
             map.base + (map.offsets.empty() ? order * map.stride : map.offsets[order]);
@@ -538,9 +539,9 @@ TEST_P(OverNodes, SegmentsHaveTheSlicesOfEachNodeInItsArena) {
       ASSERT_TRUE(ok(segment.free()));
     }
     // More than one node's arena: an error on all ranks, which names the rank that found it.
-    const bool is_greedy = job.rank.value == job.size - 1;
+    const bool is_greedy = job.rank().value == job.size() - 1;
     EXPECT_TRUE(fails(
-        shm::ArenaSegment::create(*job.node, team, is_greedy ? std::size_t{1} << 40U : 64, {}),
+        shm::ArenaSegment::create(job.node(), team, is_greedy ? std::size_t{1} << 40U : 64, {}),
         Code::no_memory, {"is more than the node's arena"}));
     ASSERT_TRUE(ok(team.barrier()));
   });
@@ -552,7 +553,7 @@ TEST_P(OverNodes, NumbersOfRegionsAreDrawnOnce) {
   std::vector<std::uint32_t> drawn;
   on_cluster(cluster, slot, [&](JobState& job, Team&) {
     for (int i = 0; i < 50; ++i) {
-      const RegionId id = job.draw_region_id();
+      const RegionId id = draw_region_id(job);
       const std::lock_guard guard(mutex);
       drawn.push_back(id.value);
     }
@@ -565,7 +566,7 @@ TEST_P(OverNodes, NumbersOfRegionsAreDrawnOnce) {
 TEST(ATeamOverNodes, NeedsALink) {
   Cluster cluster({0, 1});
   const auto job = cluster.start(WorldRank{0}, true, slot);
-  job->link.reset();
+  job->transports().set_link(nullptr);
   EXPECT_TRUE(
       fails(world_of(*job), Code::unreachable, {"on several nodes", "'shm,verbs,mpi,tcp'"}));
 }

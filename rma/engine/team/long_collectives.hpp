@@ -17,23 +17,23 @@
 #include <span>
 
 #include "rma/element.hpp"
-#include "rma/engine/pipeline_rings.hpp"
-#include "rma/engine/team_nodes.hpp"
+#include "rma/engine/team/pipeline_rings.hpp"
+#include "rma/engine/team/team_nodes.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::detail {
 
 /// Sends the data of the node of index `root` to all.
-std::uint32_t broadcast_by_binomial_tree(PipelineRings& lanes, const TeamNodes& nodes,
+std::uint32_t broadcast_by_binomial_tree(PipelineRings& rings, const TeamNodes& nodes,
                                          std::int32_t root, std::span<std::byte> data);
 
 /// Sends each node's block to all. Blocks may have any size except 0. They are given in order of
 /// arrival: this node's, that of the node before it, and so on around.
-std::uint32_t allgather_by_ring(PipelineRings& lanes, const TeamNodes& nodes,
+std::uint32_t allgather_by_ring(PipelineRings& rings, const TeamNodes& nodes,
                                 PipelineRings::Blocks blocks);
 
 /// Combines all nodes' elements, with the same bits everywhere. Requires: whole elements, aligned.
-std::uint32_t allreduce_by_halving_and_doubling(PipelineRings& lanes, const TeamNodes& nodes,
+std::uint32_t allreduce_by_halving_and_doubling(PipelineRings& rings, const TeamNodes& nodes,
                                                 std::span<std::byte> data, ElementType type,
                                                 Reduction reduction);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/engine/team_nodes.hpp"
+#include "rma/engine/team/team_nodes.hpp"
 
 #include <algorithm>
 #include <bit>

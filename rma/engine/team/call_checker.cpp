@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Reports which different collectives members called. All of them find the same difference in a
-// meeting. In two more meetings, the two members concerned send the others what they called.
+#include "rma/engine/team/call_checker.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <new>
-#include <string>
+#include <optional>
 #include <string_view>
-#include <utility>
-
-#include "rma/engine/job_state.hpp"
-#include "rma/engine/team_state.hpp"
 
 namespace tessera::rma::detail {
 
 // What one member called. Texts are phrases such as "called sync of array 'rho'", separated by
 // zeros: the program's call, the collective itself, and the innermost operation.
-struct TeamState::CallReport {
+struct CallChecker::CallReport {
   std::array<std::uint64_t, 2> numbers = {};  ///< of the outermost and of the innermost object
   std::uint64_t used = 0;
   std::array<char, 1000> text = {};
@@ -57,23 +51,62 @@ std::string with_number(std::string_view phrase, std::uint64_t number) {
 
 }  // namespace
 
-Status TeamState::mismatch(const TeamControl::Check& check, const CollectiveCall& own) noexcept {
+const Label* CallChecker::outermost_label() const noexcept {
+  const LabelScope* outermost = scope_;
+  while (outermost->outer() != nullptr) {
+    outermost = outermost->outer();
+  }
+  return &outermost->label();
+}
+
+std::string CallChecker::describe(const TeamControl::Check& check) const {
+  const Label* const called = label();
+  return called == nullptr ? CollectiveCall::describe(check.call.load(), check.bytes.load())
+                           : called->short_text();
+}
+
+StepSummary CallChecker::summarise(const TeamControl::Check& check) const noexcept {
+  const std::uint32_t order = 2 * static_cast<std::uint32_t>(members_.nodes().own());
+  StepSummary summary;
+  summary.first = {.call = check.call.load(),
+                   .fingerprint = check.fingerprint.load(),
+                   .rank = check.first.load(),
+                   .order = order};
+  if (const std::uint32_t odd = check.odd.load(); odd != 0) {
+    summary.odd = {.call = check.odd_call.load(),
+                   .fingerprint = check.odd_fingerprint.load(),
+                   .rank = static_cast<std::int32_t>(odd) - 1,
+                   .order = order + 1};
+  }
+  return summary;
+}
+
+void CallChecker::record_summary(const StepSummary& summary, TeamControl::Check& check) noexcept {
+  if (!summary.odd.is_known()) {
+    return;
+  }
+  check.call.store(summary.first.call);
+  check.first.store(summary.first.rank);
+  check.odd.store(static_cast<std::uint32_t>(summary.odd.rank) + 1);
+  check.odd_call.store(summary.odd.call);
+}
+
+Status CallChecker::explain(const TeamControl::Check& check, const CollectiveCall& own,
+                            const Broadcast& broadcast) const noexcept {
   const Difference found{.first = WorldRank{check.first.load()},
                          .odd = WorldRank{static_cast<std::int32_t>(check.odd.load()) - 1},
                          .first_call = check.call.load(),
                          .odd_call = check.odd_call.load()};
   const bool is_lack = CollectiveCall::is_without_memory(found.first_call) ||
                        CollectiveCall::is_without_memory(found.odd_call);
-  // Members may have used different numbers of slots so far; all of them restart.
-  phase_ = 0;
   try {
-    return is_lack ? out_of_memory_status(found) : explain_difference(found, own);
+    return is_lack ? out_of_memory_status(found) : explain_difference(found, own, broadcast);
   } catch (const std::bad_alloc&) {
     return Status::code_only(is_lack ? Code::no_memory : Code::invalid_argument);
   }
 }
 
-Status TeamState::out_of_memory_status(const Difference& found) {
+Status CallChecker::out_of_memory_status(const Difference& found) {
   const bool is_odd = CollectiveCall::is_without_memory(found.odd_call);
   const WorldRank rank = is_odd ? found.odd : found.first;
   const std::string call =
@@ -85,7 +118,8 @@ Status TeamState::out_of_memory_status(const Difference& found) {
 }
 
 // Collective.
-Status TeamState::explain_difference(const Difference& found, const CollectiveCall& own) {
+Status CallChecker::explain_difference(const Difference& found, const CollectiveCall& own,
+                                       const Broadcast& broadcast) const {
   constexpr CollectiveCall form{.kind = CollectiveCall::Kind::form};
   if (found.first_call == form.packed() && found.odd_call == form.packed()) {
     return Status::error_at(found.odd, Code::invalid_argument,
@@ -98,7 +132,7 @@ Status TeamState::explain_difference(const Difference& found, const CollectiveCa
   CallReport odd;
   const bool is_explained = can_be_explained(found.first_call) &&
                             can_be_explained(found.odd_call) &&
-                            exchange_call_reports(found, own, first, odd).ok();
+                            exchange_call_reports(found, own, broadcast, first, odd).ok();
   if (is_explained && !first.phrase(0).empty() && !odd.phrase(0).empty()) {
     return compare_call_reports(found, first, odd);
   }
@@ -108,51 +142,48 @@ Status TeamState::explain_difference(const Difference& found, const CollectiveCa
                                        CollectiveCall::describe(found.first_call, std::nullopt)));
 }
 
-// Collective. Allocates no memory: a member that threw between the meetings would be missing in the
-// next one.
-Status TeamState::exchange_call_reports(const Difference& found, const CollectiveCall& own,
-                                        CallReport& first, CallReport& odd) {
-  const std::size_t bytes = std::min(slot_bytes_, sizeof(CallReport));
-  for (const auto& [rank, account] : {std::pair(found.first, &first), std::pair(found.odd, &odd)}) {
-    const TeamRank member = team_rank(rank);
-    const Payload payload{.kind = Payload::Kind::of_root, .bytes = bytes, .phase = phase_++};
-    if (member == rank_) {
-      const CallReport mine = call_report_of(own);
-      std::memcpy(slot(payload.phase, order_), &mine, bytes);
+// Collective. Allocates no memory: a member that threw between the broadcasts would be missing in
+// the next one.
+Status CallChecker::exchange_call_reports(const Difference& found, const CollectiveCall& own,
+                                          const Broadcast& broadcast, CallReport& first,
+                                          CallReport& odd) const {
+  for (const auto& [rank, report] : {std::pair(found.first, &first), std::pair(found.odd, &odd)}) {
+    if (rank == members_.own_world_rank()) {
+      *report = call_report_of(own);
     }
-    TESSERA_RETURN_IF_ERROR(meet({.kind = CollectiveCall::Kind::account, .root = member}, payload));
-    std::memcpy(static_cast<void*>(account), piece_of_root(member, payload), bytes);
-    account->text.back() = '\0';
+    TESSERA_RETURN_IF_ERROR(
+        broadcast(members_.team_rank(rank), std::as_writable_bytes(std::span(report, 1))));
+    report->text.back() = '\0';
   }
   return {};
 }
 
-TeamState::CallReport TeamState::call_report_of(const CollectiveCall& own) const noexcept {
-  CallReport account;
+CallChecker::CallReport CallChecker::call_report_of(const CollectiveCall& own) const noexcept {
+  CallReport report;
   try {
     const std::string called = "called " + CollectiveCall::describe(own.packed(), own.bytes);
     const Label* const outermost = label();
     if (own_error_ != nullptr && !own_error_->ok()) {
       const std::string message = own_error_->message();
-      account.append(fmt::format("failed ({})", message.substr(0, message.find('\n'))));
+      report.append(fmt::format("failed ({})", message.substr(0, message.find('\n'))));
     } else {
-      account.append(outermost == nullptr ? called : outermost->phrase());
+      report.append(outermost == nullptr ? called : outermost->phrase());
     }
-    account.append(called);
+    report.append(called);
     if (outermost != nullptr) {
-      account.append(scope_->label().phrase());
-      account.numbers = {outermost->number, scope_->label().number};
+      report.append(scope_->label().phrase());
+      report.numbers = {outermost->number, scope_->label().number};
     }
   } catch (const std::bad_alloc&) {
-    account = CallReport();
+    report = CallReport();
   }
-  return account;
+  return report;
 }
 
 // Reports the first phrases that differ; else the objects' numbers, or the arguments.
-Status TeamState::compare_call_reports(const Difference& found, const CallReport& first,
-                                       const CallReport& odd) const {
-  const bool is_odd_later = team_rank(found.first) < team_rank(found.odd);
+Status CallChecker::compare_call_reports(const Difference& found, const CallReport& first,
+                                         const CallReport& odd) const {
+  const bool is_odd_later = members_.team_rank(found.first) < members_.team_rank(found.odd);
   const CallReport& later = is_odd_later ? odd : first;
   const CallReport& earlier = is_odd_later ? first : odd;
   const std::int32_t later_rank = is_odd_later ? found.odd.value : found.first.value;
@@ -177,15 +208,15 @@ Status TeamState::compare_call_reports(const Difference& found, const CallReport
       .hint("all members must give the same arrays, boxes, scalars and options");
 }
 
-// Collective among members that all found the same two.
-Status TeamState::different_requests(TeamRank first, TeamRank other) {
+Status CallChecker::explain_requests(TeamRank first, TeamRank other,
+                                     const Broadcast& broadcast) const {
   constexpr CollectiveCall agreement{.kind = CollectiveCall::Kind::agree};
-  const Difference found{.first = members_[static_cast<std::size_t>(first.value)],
-                         .odd = members_[static_cast<std::size_t>(other.value)],
+  const Difference found{.first = members_.world_rank(first),
+                         .odd = members_.world_rank(other),
                          .first_call = agreement.packed(),
                          .odd_call = agreement.packed()};
   try {
-    return explain_difference(found, agreement);
+    return explain_difference(found, agreement, broadcast);
   } catch (const std::bad_alloc&) {
     return Status::code_only(Code::invalid_argument);
   }

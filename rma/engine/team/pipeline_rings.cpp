@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/engine/pipeline_rings.hpp"
+#include "rma/engine/team/pipeline_rings.hpp"
 
 #include <algorithm>
 #include <new>
@@ -62,8 +62,8 @@ class PieceWalk {
 
 }  // namespace
 
-PipelineRings::PipelineRings(Surroundings surroundings)
-    : environment_(std::move(surroundings)),
+PipelineRings::PipelineRings(const Environment& environment)
+    : environment_(environment),
       memory_of_(static_cast<std::size_t>(environment_.nodes.count())),
       partner_distances_(partner_distances(environment_.nodes)) {
   for (const std::int32_t distance : partner_distances_) {
@@ -84,15 +84,15 @@ RingShape PipelineRings::shape_within(const TeamNodes& nodes, std::size_t wanted
 }
 
 void PipelineRings::make(std::byte* memory, const TeamNodes& nodes, RingShape shape) {
-  for (std::size_t lane = 0; lane < nodes.partners().size(); ++lane) {
-    new (memory + lane * ring_bytes(shape)) RingHead;
+  for (std::size_t ring = 0; ring < nodes.partners().size(); ++ring) {
+    new (memory + ring * ring_bytes(shape)) RingHead;
   }
 }
 
 void PipelineRings::begin() noexcept {
   for (Partner& each : partners_) {
     each.used_there = each.sent;
-    each.told = each.used;
+    each.credited = each.used;
   }
 }
 
@@ -108,14 +108,14 @@ const PipelineRings::Partner& PipelineRings::partner(std::int32_t index) const {
   return partners_[static_cast<std::size_t>(at)];
 }
 
-// The offset in the memory of node `at` of the lane from node `from`.
+// The offset in the memory of node `at` of the ring from node `from`.
 std::uint64_t PipelineRings::ring_start(std::int32_t at, std::int32_t from) const {
   const std::int32_t count = environment_.nodes.count();
   const std::int32_t distance = (from - at + count) % count;
-  const auto lane =
+  const auto ring =
       std::lower_bound(partner_distances_.begin(), partner_distances_.end(), distance) -
       partner_distances_.begin();
-  return static_cast<std::uint64_t>(lane) * ring_bytes(shape_);
+  return static_cast<std::uint64_t>(ring) * ring_bytes(shape_);
 }
 
 RingHead& PipelineRings::head(std::int32_t from) const noexcept {
@@ -125,17 +125,18 @@ RingHead& PipelineRings::head(std::int32_t from) const noexcept {
 Status PipelineRings::deliver(const Partner& to, std::uint64_t offset,
                               std::span<const std::byte> bytes, std::uint64_t counter,
                               std::uint64_t value) {
-  const std::uint64_t lane = ring_start(to.index, environment_.nodes.own());
+  const std::uint64_t start = ring_start(to.index, environment_.nodes.own());
   return retry([&] {
     return environment_.link.deliver(environment_.nodes.node(to.index),
-                                     memory_of_[static_cast<std::size_t>(to.index)], lane + offset,
-                                     bytes, lane + counter, value);
+                                     memory_of_[static_cast<std::size_t>(to.index)], start + offset,
+                                     bytes, start + counter, value);
   });
 }
 
 std::uint32_t PipelineRings::await(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
                                    std::int32_t from) {
-  if (const std::uint32_t word = environment_.wait(counter, at_least, from); word != 0) {
+  if (const std::uint32_t word = environment_.exchange.wait_for_counter(counter, at_least, from);
+      word != 0) {
     return word;
   }
   const std::uint64_t seen = counter.load(std::memory_order_acquire);
@@ -158,11 +159,11 @@ std::uint32_t PipelineRings::send_piece(std::int32_t to, std::span<const std::by
   if (const std::uint32_t word = wait_for_credit(receiver); word != 0) {
     return word;
   }
-  const std::uint64_t place =
+  const std::uint64_t offset =
       sizeof(RingHead) + receiver.sent % RingShape::depth * shape_.piece_bytes;
   ++receiver.sent;
-  const Status sent = deliver(receiver, place, bytes, offsetof(RingHead, arrived), receiver.sent);
-  return sent.ok() ? 0 : environment_.explain(to, sent);
+  const Status sent = deliver(receiver, offset, bytes, offsetof(RingHead, arrived), receiver.sent);
+  return sent.ok() ? 0 : environment_.liveness.explain(to, sent);
 }
 
 std::uint32_t PipelineRings::wait_for_piece(std::int32_t from) {
@@ -170,14 +171,14 @@ std::uint32_t PipelineRings::wait_for_piece(std::int32_t from) {
 }
 
 std::span<std::byte> PipelineRings::piece(std::int32_t from, std::size_t bytes) const {
-  const std::size_t place = partner(from).used % RingShape::depth * shape_.piece_bytes;
-  return {reinterpret_cast<std::byte*>(&head(from) + 1) + place, bytes};
+  const std::size_t offset = partner(from).used % RingShape::depth * shape_.piece_bytes;
+  return {reinterpret_cast<std::byte*>(&head(from) + 1) + offset, bytes};
 }
 
 void PipelineRings::release_piece(std::int32_t from, std::size_t remaining_pieces) {
   Partner& sender = partner(from);
   ++sender.used;
-  if (sender.used - sender.told >= pieces_per_credit) {
+  if (sender.used - sender.credited >= pieces_per_credit) {
     return_credits_if_needed(sender, remaining_pieces);
   }
 }
@@ -185,26 +186,26 @@ void PipelineRings::release_piece(std::int32_t from, std::size_t remaining_piece
 // Returns credits for all used pieces, if the sender could not send all `remaining_pieces` pieces
 // without them. A sender that needs none may have finished and left.
 void PipelineRings::return_credits_if_needed(Partner& sender, std::size_t remaining_pieces) {
-  const std::uint64_t untold = sender.used - sender.told;
-  if (untold == 0 || untold + remaining_pieces <= RingShape::depth) {
+  const std::uint64_t uncredited = sender.used - sender.credited;
+  if (uncredited == 0 || uncredited + remaining_pieces <= RingShape::depth) {
     return;
   }
-  sender.told = sender.used;
-  deliver(sender, 0, {}, offsetof(RingHead, credits), sender.told)
+  sender.credited = sender.used;
+  deliver(sender, 0, {}, offsetof(RingHead, credits), sender.credited)
       .ignore("a sender that is gone is found when its next piece is waited for");
 }
 
-std::uint32_t PipelineRings::use_next(std::int32_t from, std::span<std::byte> place,
+std::uint32_t PipelineRings::use_next(std::int32_t from, std::span<std::byte> target,
                                       std::size_t remaining_pieces, const Use& use) {
   if (const std::uint32_t word = wait_for_piece(from); word != 0) {
     return word;
   }
-  use(piece(from, place.size()), place);
+  use(piece(from, target.size()), target);
   release_piece(from, remaining_pieces);
   return 0;
 }
 
-// First sends as many pieces as a lane holds, then one for each piece used here, in steps of
+// First sends as many pieces as a ring holds, then one for each piece used here, in steps of
 // credits. So there is no deadlock. A node that waits for a credit has used and reported as many
 // pieces as its partner must use to grant that credit. A node that waits for a piece has sent all
 // that it may send. So the waiting node that has used the fewest pieces cannot wait for either.
@@ -226,8 +227,8 @@ std::uint32_t PipelineRings::exchange(const Exchange& both, const Use& use) {
       }
     }
     if (in.left() > 0) {
-      const std::span<std::byte> place = in.next();
-      if (const std::uint32_t word = use_next(both.from, place, in.left(), use); word != 0) {
+      const std::span<std::byte> target = in.next();
+      if (const std::uint32_t word = use_next(both.from, target, in.left(), use); word != 0) {
         return word;
       }
       ++used;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/engine/long_collectives.hpp"
+#include "rma/engine/team/long_collectives.hpp"
 
 #include <algorithm>
 #include <array>
@@ -67,14 +67,14 @@ Halvings plan_halvings(std::int32_t own, std::int32_t nodes, std::size_t bytes,
   return plan;
 }
 
-void write(std::span<const std::byte> piece, std::span<std::byte> place) {
-  std::memcpy(place.data(), piece.data(), piece.size());
+void write(std::span<const std::byte> piece, std::span<std::byte> target) {
+  std::memcpy(target.data(), piece.data(), piece.size());
 }
 
 class Allreduce {
  public:
-  Allreduce(PipelineRings& lanes, std::span<std::byte> data, ElementType type, Reduction reduction)
-      : rings_(lanes), data_(data), type_(type), reduction_(reduction) {}
+  Allreduce(PipelineRings& rings, std::span<std::byte> data, ElementType type, Reduction reduction)
+      : rings_(rings), data_(data), type_(type), reduction_(reduction) {}
 
   std::uint32_t run(std::int32_t own, std::int32_t count);
 
@@ -158,10 +158,10 @@ std::uint32_t Allreduce::run(std::int32_t own, std::int32_t count) {
 
 }  // namespace
 
-// The tree of the short broadcast (team_over_nodes.cpp): a node at distance 2^k + d from the root,
+// The tree of the short broadcast (node_exchange.cpp): a node at distance 2^k + d from the root,
 // with d < 2^k, gets its data from the one at distance d. Each piece is forwarded when it arrives
 // (a pipelined binomial tree: Johnsson and Ho 1989).
-std::uint32_t broadcast_by_binomial_tree(PipelineRings& lanes, const TeamNodes& nodes,
+std::uint32_t broadcast_by_binomial_tree(PipelineRings& rings, const TeamNodes& nodes,
                                          std::int32_t root, std::span<std::byte> data) {
   const std::int32_t behind = nodes.distance_from(root);
   const bool is_root = behind == 0;
@@ -170,23 +170,23 @@ std::uint32_t broadcast_by_binomial_tree(PipelineRings& lanes, const TeamNodes& 
     std::uint32_t word = 0;
     for (int round = is_root ? 0 : TeamNodes::round_of(behind) + 1;
          round < nodes.rounds() && behind + (1 << round) < nodes.count() && word == 0; ++round) {
-      word = lanes.send_piece(nodes.receiver(round), piece);
+      word = rings.send_piece(nodes.receiver(round), piece);
     }
     return word;
   };
   std::uint32_t word = 0;
-  for (std::size_t at = 0; at < data.size() && word == 0; at += lanes.piece_bytes()) {
-    const std::size_t bytes = std::min(lanes.piece_bytes(), data.size() - at);
+  for (std::size_t at = 0; at < data.size() && word == 0; at += rings.piece_bytes()) {
+    const std::size_t bytes = std::min(rings.piece_bytes(), data.size() - at);
     if (is_root) {
       word = pass_on(data.subspan(at, bytes));
       continue;
     }
-    word = lanes.wait_for_piece(parent);
+    word = rings.wait_for_piece(parent);
     if (word == 0) {
-      const std::span<const std::byte> piece = lanes.piece(parent, bytes);
+      const std::span<const std::byte> piece = rings.piece(parent, bytes);
       word = pass_on(piece);
       std::memcpy(data.data() + at, piece.data(), bytes);
-      lanes.release_piece(parent, (data.size() - at - 1) / lanes.piece_bytes());
+      rings.release_piece(parent, (data.size() - at - 1) / rings.piece_bytes());
     }
   }
   return word;
@@ -194,9 +194,9 @@ std::uint32_t broadcast_by_binomial_tree(PipelineRings& lanes, const TeamNodes& 
 
 // Each node sends its own block to the next node first. Then it forwards the blocks that it gets
 // from the node before, except the last one, piece by piece (a pipelined ring).
-std::uint32_t allgather_by_ring(PipelineRings& lanes, const TeamNodes& nodes,
+std::uint32_t allgather_by_ring(PipelineRings& rings, const TeamNodes& nodes,
                                 PipelineRings::Blocks blocks) {
-  return lanes.exchange({.to = nodes.receiver(0),
+  return rings.exchange({.to = nodes.receiver(0),
                          .out = blocks.first(blocks.size() - 1),
                          .from = nodes.sender(0),
                          .in = blocks.subspan(1),
@@ -206,10 +206,10 @@ std::uint32_t allgather_by_ring(PipelineRings& lanes, const TeamNodes& nodes,
 
 // Reduce-scatter by recursive halving, then allgather by recursive doubling (Rabenseifner 2004).
 // All elements are combined in one order, that of a tree over the nodes' numbers, on every node.
-std::uint32_t allreduce_by_halving_and_doubling(PipelineRings& lanes, const TeamNodes& nodes,
+std::uint32_t allreduce_by_halving_and_doubling(PipelineRings& rings, const TeamNodes& nodes,
                                                 std::span<std::byte> data, ElementType type,
                                                 Reduction reduction) {
-  return Allreduce(lanes, data, type, reduction).run(nodes.own(), nodes.count());
+  return Allreduce(rings, data, type, reduction).run(nodes.own(), nodes.count());
 }
 
 }  // namespace tessera::rma::detail

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PipelineRings: pipeline rings, through which the leaders of a team's nodes send each other long
-// data, piece by piece, while earlier pieces are being used.
+// PipelineRings: through which the leaders of a team's nodes send each other long data, piece by
+// piece, while earlier pieces are being used.
 //
-// A lane leads from one leader to another. It is a ring of `depth` pieces in the receiver's memory,
-// with a counter of the pieces that have *arrived*. The receiver returns *credits* for pieces that
+// A ring leads from one leader to another. It has room for `depth` pieces in the receiver's memory,
+// and a counter of the pieces that have *arrived*. The receiver returns *credits* for pieces that
 // it has used. The sender sends while fewer than `depth` pieces are on their way or unused. A node
-// has lanes from all its partners (team_nodes.hpp), numbered by how far ahead a partner is, which
-// is the same on all nodes. A node's lanes are consecutive in one piece of memory. The head of each
-// has both counters that the partner writes, `arrived` and `credits`.
+// has rings from all its partners (team_nodes.hpp), numbered by how far ahead a partner is, which
+// is the same on all nodes. They are consecutive in one piece of memory. The head of each has both
+// counters that the partner writes, `arrived` and `credits`.
 //
-// Both ends of a lane must agree on which pieces travel. So the algorithm must know all sizes,
-// after a meeting that has compared what all members called. Between two algorithms all lanes are
+// Both ends of a ring must agree on which pieces travel. So the algorithm must know all sizes,
+// after a step that has compared what all members called. Between two algorithms all rings are
 // empty, as the next one begins after all leaders have finished the one before.
 //
 // A leader that gives up poisons the counters of all its partners with a failure word: a value of
@@ -29,17 +29,19 @@
 #include <vector>
 
 #include "rma/transport/control_channel.hpp"
-#include "rma/engine/team_nodes.hpp"
+#include "rma/engine/team/node_exchange.hpp"
+#include "rma/engine/team/team_liveness.hpp"
+#include "rma/engine/team/team_nodes.hpp"
 
 namespace tessera::rma::detail {
 
-/// The size of pieces, and how many of them a lane holds.
+/// The size of pieces, and how many of them a ring holds.
 struct RingShape {
   static constexpr std::size_t depth = 4;
   std::size_t piece_bytes = 0;  ///< a multiple of a cache line
 };
 
-/// At the start of a lane; the pieces follow.
+/// At the start of a ring; the pieces follow.
 struct RingHead {
   /// Set in a counter: the other bits are a failure word.
   static constexpr std::uint64_t poison = std::uint64_t{1} << 63U;
@@ -51,35 +53,29 @@ static_assert(sizeof(RingHead) == 2 * cache_line);
 
 class PipelineRings {
  public:
-  /// Waits until the counter is at least `at_least`, or poisoned. Returns a failure word if
-  /// `partner` can no longer advance it.
-  using Wait = std::function<std::uint32_t(std::atomic<std::uint64_t>& counter,
-                                           std::uint64_t at_least, std::int32_t partner)>;
-  /// Uses an arrived piece for the memory `place` of the same size. May change the piece.
-  using Use = std::function<void(std::span<std::byte> piece, std::span<std::byte> place)>;
-  /// Returns the failure word for a delivery to a partner that failed.
-  using FailureWordFor = std::function<std::uint32_t(std::int32_t partner, const Status& error)>;
-
-  struct Surroundings {
+  /// Uses an arrived piece for the memory `target` of the same size. May change the piece.
+  using Use = std::function<void(std::span<std::byte> piece, std::span<std::byte> target)>;
+  struct Environment {
     NodeControlChannel& link;
     const TeamNodes& nodes;
-    Wait wait;
-    FailureWordFor explain;
+    NodeExchange& exchange;  ///< waits for partners
+    TeamLiveness& liveness;  ///< finds out why a delivery failed
   };
 
-  /// Allocates all memory that lanes ever need in this process. They can be used after place().
-  explicit PipelineRings(Surroundings surroundings);
-  /// Sets the number of the memory of a node's lanes, by its index in the team.
+  /// Allocates all memory that rings ever need in this process. They can be used after
+  /// attach().
+  explicit PipelineRings(const Environment& environment);
+  /// Sets the number of the memory of a node's rings, by its index in the team.
   void set_memory(std::int32_t index, RegionId memory) noexcept {
     memory_of_[static_cast<std::size_t>(index)] = memory;
   }
-  /// Sets where this node's lanes are, in the memory that was named; null unless this rank leads.
-  void place(RingShape shape, std::byte* own) noexcept {
+  /// Sets where this node's rings are, in the memory that was named; null unless this rank leads.
+  void attach(RingShape shape, std::byte* own) noexcept {
     shape_ = shape;
     own_ = own;
   }
 
-  /// Bytes of a node's lanes.
+  /// Bytes of a node's rings.
   [[nodiscard]] static std::size_t bytes(const TeamNodes& nodes, RingShape shape);
   /// The largest pieces, up to `wanted` bytes, for which bytes() is at most `most_bytes`.
   [[nodiscard]] static RingShape shape_within(const TeamNodes& nodes, std::size_t wanted,
@@ -128,7 +124,7 @@ class PipelineRings {
     std::uint64_t sent = 0;
     std::uint64_t used_there = 0;  ///< of the pieces sent, as far as it has reported
     std::uint64_t used = 0;        ///< of the pieces that it sent
-    std::uint64_t told = 0;        ///< how many of them were reported to it as used
+    std::uint64_t credited = 0;    ///< how many of them were reported to it as used
   };
 
   [[nodiscard]] Partner& partner(std::int32_t index);
@@ -136,7 +132,7 @@ class PipelineRings {
   [[nodiscard]] RingHead& head(std::int32_t from) const noexcept;
   [[nodiscard]] std::uint64_t ring_start(std::int32_t at, std::int32_t from) const;
   std::uint32_t wait_for_credit(Partner& to);
-  std::uint32_t use_next(std::int32_t from, std::span<std::byte> place,
+  std::uint32_t use_next(std::int32_t from, std::span<std::byte> target,
                          std::size_t remaining_pieces, const Use& use);
   void return_credits_if_needed(Partner& sender, std::size_t remaining_pieces);
   std::uint32_t await(std::atomic<std::uint64_t>& counter, std::uint64_t at_least,
@@ -144,13 +140,12 @@ class PipelineRings {
   Status deliver(const Partner& to, std::uint64_t offset, std::span<const std::byte> bytes,
                  std::uint64_t counter, std::uint64_t value);
 
-  Surroundings environment_;
+  Environment environment_;
   RingShape shape_;
   std::byte* own_ = nullptr;
   std::vector<RegionId> memory_of_;
-  std::vector<std::int32_t>
-      // how far partners are ahead, ascending: the numbering of lanes
-      partner_distances_;
+  /// How far partners are ahead, ascending: the numbering of rings.
+  std::vector<std::int32_t> partner_distances_;
   std::vector<Partner> partners_;  ///< in the same order
 };
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/local_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "rma/base/catch_bad_alloc.hpp"
+
+namespace tessera::rma::detail {
+
+Result<void*> LocalMemory::allocate(Node& node, std::size_t bytes) {
+  Arena& arena = node.arena();
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena.allocate(bytes));
+  if (Status status = arena.back(offset, bytes); !status.ok()) {
+    arena.free(offset, bytes);
+    return std::move(status).context("allocating local memory");
+  }
+  void* const memory = arena.at(offset);
+  const std::lock_guard guard(mutex_);
+  Status noted = catch_bad_alloc([&]() -> Status {
+    bytes_of_[memory] = bytes;
+    return {};
+  });
+  if (!noted.ok()) {
+    arena.free(offset, bytes);
+    return noted;
+  }
+  return memory;
+}
+
+Status LocalMemory::free(Node& node, void* memory) {
+  std::uint64_t bytes = 0;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = bytes_of_.find(memory);
+    if (found == bytes_of_.end()) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("{} is not memory from allocate_local", memory));
+    }
+    bytes = found->second;
+    bytes_of_.erase(found);
+  }
+  Arena& arena = node.arena();
+  arena.free(static_cast<std::uint64_t>(static_cast<std::byte*>(memory) - arena.at(0)), bytes);
+  return {};
+}
+
+}  // namespace tessera::rma::detail

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/engine/routes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include "rma/base/catch_bad_alloc.hpp"
+#include "rma/engine/job_state.hpp"
+
+namespace tessera::rma::detail {
+
+Result<Route*> Routes::to(WorldRank peer) {
+  TESSERA_RETURN_IF_ERROR(job_.check_running());
+  if (Route* const known = find(all_, peer)) {
+    return known;
+  }
+  TESSERA_RETURN_IF_ERROR(job_.check_rank(peer));
+  // Not under the lock: a peer that doesn't answer delays only the threads that want it. If two
+  // threads make the same route, one of the two is discarded.
+  TESSERA_ASSIGN_OR_RETURN(Route made, make(peer));
+  return add(all_, peer, std::move(made));
+}
+
+Result<Route*> Routes::update_to(WorldRank peer) {
+  if (job_.node().local_rank_of(peer) < 0) {
+    return to(peer);
+  }
+  TESSERA_RETURN_IF_ERROR(job_.check_running());
+  if (Route* const known = find(for_updates_, peer)) {
+    return known;
+  }
+  Transport* const between_nodes = job_.transports().between_nodes();
+  TESSERA_ASSIGN_OR_RETURN(auto endpoint, between_nodes->connect(peer));
+  return add(for_updates_, peer, Route{between_nodes, std::move(endpoint)});
+}
+
+Route* Routes::find(Table& table, WorldRank peer) {
+  const std::shared_lock guard(mutex_);
+  const auto known = table.find(peer);
+  return known == table.end() ? nullptr : &known->second;
+}
+
+Route* Routes::add(Table& table, WorldRank peer, Route made) {
+  const std::lock_guard guard(mutex_);
+  Route* const route = &table.try_emplace(peer, std::move(made)).first->second;
+  if (!route->transport->capabilities().always_fenced) {
+    has_routes_to_fence_.store(true);
+  }
+  return route;
+}
+
+Result<Route> Routes::make(WorldRank peer) {
+  for (const auto& transport : job_.transports().all()) {
+    if (!transport->reaches(peer)) {
+      continue;
+    }
+    auto endpoint = transport->connect(peer);
+    if (!endpoint.ok()) {
+      return std::move(endpoint).status().at(peer).context(
+          fmt::format("connecting to rank {} by {}", peer.value, transport->name()));
+    }
+    return Route{transport.get(), std::move(endpoint).take()};
+  }
+  return Status::error_at(
+             peer, Code::unreachable,
+             fmt::format("no transport of {} reaches rank {} on node {}", job_.settings().transport,
+                         peer.value, job_.nodes().node_of(peer).value))
+      .hint("add tcp to TESSERA_TRANSPORT");
+}
+
+// Without a lock: the route is the one that was fenced last. A separate function, so that jobs
+// without such routes need no room for it.
+[[gnu::noinline]] bool Routes::is_fenced_again(const TargetRanks& ranks,
+                                               RegionId region) const noexcept {
+  const auto only = ranks.only();
+  const auto* const last = last_fenced_.load(std::memory_order_acquire);
+  return only && last != nullptr && last->first == *only &&
+         last->second.endpoint->is_fenced(region);
+}
+
+Status Routes::fence(const TargetRanks& ranks, RegionId region) {
+  const std::vector<RankEndpoint> endpoints = endpoints_to_fence(ranks, region);
+  return endpoints.empty() ? Status() : fence_endpoints(endpoints, region);
+}
+
+// Begins with the rank after this one, so that not all ranks ask the same peer at once
+// ([CLUSTERS02] §5).
+std::vector<Routes::RankEndpoint> Routes::endpoints_to_fence(const TargetRanks& ranks,
+                                                             RegionId region) {
+  const std::int32_t self = job_.rank().value;
+  const std::int32_t size = job_.size();
+  std::vector<std::pair<std::int32_t, Endpoint*>> found;
+  const auto add_unless_fenced = [&](const auto& known) {
+    const auto& [peer, route] = known;
+    if (!route.endpoint->is_fenced(region)) {
+      found.emplace_back((peer.value - self + size) % size, route.endpoint.get());
+    }
+  };
+  {
+    const std::shared_lock guard(mutex_);
+    if (const auto only = ranks.only()) {
+      if (const auto known = all_.find(*only); known != all_.end()) {
+        last_fenced_.store(&*known, std::memory_order_release);
+        add_unless_fenced(*known);
+      }
+    } else {
+      for (const auto& known : all_) {
+        if (ranks.has(known.first)) {
+          add_unless_fenced(known);
+        }
+      }
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<RankEndpoint> endpoints;
+  std::transform(found.begin(), found.end(), std::back_inserter(endpoints), [&](const auto& each) {
+    return RankEndpoint{WorldRank{(each.first + self) % size}, each.second};
+  });
+  return endpoints;
+}
+
+// Several at once: a peer's reply takes time, and the next peer can be asked meanwhile.
+Status Routes::fence_endpoints(const std::vector<RankEndpoint>& endpoints, RegionId region) {
+  struct Fence {
+    explicit Fence(WorldRank of) noexcept : rank(of) { done.begin(); }
+    WorldRank rank;
+    Completion done;
+  };
+  const auto window = static_cast<std::size_t>(job_.settings().fence_window);
+  Status first;
+  std::deque<Fence> under_way;
+  const auto finish_oldest = [&] {
+    Status status = job_.transports().finish(
+        under_way.front().done, {"a fence of what was sent to", under_way.front().rank});
+    under_way.pop_front();
+    first = first.ok() ? std::move(status) : std::move(first);
+  };
+  for (const auto& [peer, endpoint] : endpoints) {
+    if (endpoint->is_fenced(region)) {
+      continue;  // fenced with another rank of its node
+    }
+    const Status begun = catch_bad_alloc([&, to = peer]() -> Status {
+      under_way.emplace_back(to);
+      return {};
+    });
+    if (!begun.ok()) {
+      first = first.ok() ? begun : std::move(first);
+      break;
+    }
+    Completion& done = under_way.back().done;
+    if (Status status = catch_bad_alloc([&, by = endpoint] { return by->start_fence(done); });
+        !status.ok()) {
+      done.end(std::move(status));
+    }
+    if (under_way.size() == window) {
+      finish_oldest();
+    }
+  }
+  while (!under_way.empty()) {
+    finish_oldest();
+  }
+  return first;
+}
+
+}  // namespace tessera::rma::detail
