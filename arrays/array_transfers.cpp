@@ -128,7 +128,7 @@ Status check_selection(const Selection& where, const ArrayBase& array) {
 Status check_selection(const FieldBox& where, const ArrayBase& array) {
   TESSERA_RETURN_IF_ERROR(check_inside(where.box, array.extents()));
   const std::size_t bytes = array.element_bytes();
-  const Field& field = where.field;
+  const ElementField& field = where.field;
   if (field.bytes == 0 || field.bytes > bytes || field.offset > bytes - field.bytes) {
     return Status::error(Code::out_of_range,
                          fmt::format("a field of {} bytes at byte {} does not lie in an element "

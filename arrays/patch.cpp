@@ -229,7 +229,7 @@ rma::CopyShape copy_shape(const Patch& patch, const Strides& local,
 }
 
 rma::CopyShape field_shape(const Extents& extents, MemoryOrder order, const Strides& local,
-                           const Field& field, const Strides& remote,
+                           const ElementField& field, const Strides& remote,
                            std::size_t element_bytes) noexcept {
   const auto bytes = static_cast<std::int64_t>(field.bytes);
   return build_shape(extents.ndims(), [&](int dim) { return extents[dim]; }, order, local, remote,

@@ -109,7 +109,7 @@ rma::CopyShape copy_shape(const Extents& extents, MemoryOrder order, const Strid
                           const Strides& remote, std::size_t element_bytes) noexcept;
 
 /// One field of elements that are structures.
-struct Field {
+struct ElementField {
   std::size_t offset = 0;  ///< bytes from the start of the element
   std::size_t bytes = 0;
 };
@@ -117,7 +117,7 @@ struct Field {
 /// The transfer of one field of each element. `local` strides count fields, which are packed there;
 /// `remote` strides count elements.
 rma::CopyShape field_shape(const Extents& extents, MemoryOrder order, const Strides& local,
-                           const Field& field, const Strides& remote,
+                           const ElementField& field, const Strides& remote,
                            std::size_t element_bytes) noexcept;
 
 }  // namespace tessera::arrays

@@ -70,7 +70,7 @@ struct PeriodicBox {
 /// that count fields.
 struct FieldBox {
   Box box;
-  Field field;
+  ElementField field;
 
   [[nodiscard]] constexpr Extents extents() const noexcept { return box.extents(); }
 };

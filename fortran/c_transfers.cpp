@@ -19,8 +19,8 @@ namespace {
 
 using arrays::ArrayBase;
 using arrays::Box;
+using arrays::ElementField;
 using arrays::Extents;
-using arrays::Field;
 using arrays::LocalBuffer;
 using arrays::Section;
 using arrays::Transfer;
@@ -137,8 +137,8 @@ Status transfer_field(const ArrayBase& array, const TransferArguments& asked,
     TESSERA_RETURN_IF_ERROR(check_count(number, "bytes as the offset or size of a field"));
   }
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
-  const Field field{static_cast<std::size_t>(offset_and_bytes[0]),
-                    static_cast<std::size_t>(offset_and_bytes[1])};
+  const ElementField field{static_cast<std::size_t>(offset_and_bytes[0]),
+                           static_cast<std::size_t>(offset_and_bytes[1])};
   return give(
       array, array.transfer_async(arrays::FieldBox{box, field}, buffer(asked, box.extents()), kind),
       handle);
