@@ -19,12 +19,12 @@
 #include "rma/engine/startup.hpp"
 #include "rma/memory.hpp"
 #include "rma/node/agent_host.hpp"
-#include "rma/server/agent.hpp"
-#include "rma/server/agent_control_channel.hpp"
-#include "rma/server/client.hpp"
-#include "rma/server/endpoint.hpp"
-#include "rma/server/packing_choice.hpp"
-#include "rma/server/shutdown_notices.hpp"
+#include "rma/server/agent/agent.hpp"
+#include "rma/server/client/agent_control_channel.hpp"
+#include "rma/server/client/client.hpp"
+#include "rma/server/client/endpoint.hpp"
+#include "rma/server/client/packing_choice.hpp"
+#include "rma/server/client/shutdown_notices.hpp"
 
 namespace tessera::rma::server {
 namespace {

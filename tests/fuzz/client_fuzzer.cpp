@@ -28,8 +28,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/server/client.hpp"
-#include "rma/server/endpoint.hpp"
+#include "rma/server/client/client.hpp"
+#include "rma/server/client/endpoint.hpp"
 #include "tests/fuzz/fed_channel.hpp"
 
 namespace {

@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "rma/node/node.hpp"
-#include "rma/server/bytes.hpp"
-#include "rma/server/server_connection.hpp"
+#include "rma/server/agent/server_connection.hpp"
+#include "rma/server/wire/bytes.hpp"
 #include "tests/fuzz/fed_channel.hpp"
 
 namespace {

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "rma/node/wait_ready.hpp"
-#include "rma/server/endpoint.hpp"
+#include "rma/server/client/endpoint.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"
 

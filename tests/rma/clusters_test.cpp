@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "rma/server/buffer_pool.hpp"
-#include "rma/server/clusters.hpp"
-#include "rma/server/route_table.hpp"
+#include "rma/server/agent/route_table.hpp"
+#include "rma/server/connection/buffer_pool.hpp"
+#include "rma/server/connection/clusters.hpp"
 
 namespace tessera::rma::server {
 namespace {

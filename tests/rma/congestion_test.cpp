@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The choice of congestion control for connections between nodes.
-#include "rma/server/congestion.hpp"
+#include "rma/server/connection/congestion.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "rma/node/fd_passing.hpp"
-#include "rma/server/tcp.hpp"
+#include "rma/server/connection/tcp.hpp"
 #include "tests/support/checks.hpp"
 
 namespace tessera::rma::server {

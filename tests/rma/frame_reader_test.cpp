@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/server/stream.hpp"
-#include "rma/server/wire.hpp"
+#include "rma/server/connection/stream.hpp"
+#include "rma/server/wire/wire.hpp"
 
 namespace tessera::rma::server {
 namespace {

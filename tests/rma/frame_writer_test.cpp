@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rma/completion.hpp"
-#include "rma/server/stream.hpp"
+#include "rma/server/connection/stream.hpp"
 #include "tests/support/checks.hpp"
 
 namespace tessera::rma::server {

@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/server/agent.hpp"
-#include "rma/server/client.hpp"
+#include "rma/server/agent/agent.hpp"
+#include "rma/server/client/client.hpp"
 #include "tests/rma/node_rig.hpp"
 #include "tests/support/checks.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/server/tcp_times.hpp"
+#include "rma/server/connection/tcp_times.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "rma/server/packing_choice.hpp"
+#include "rma/server/client/packing_choice.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/temporary_folder.hpp"
 
