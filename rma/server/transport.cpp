@@ -76,7 +76,7 @@ class ServerTransport final : public Transport {
     if (link->path() == nullptr) {
       return std::unique_ptr<Endpoint>(std::move(by_requests));
     }
-    return link->path()->endpoint(peer, std::move(by_requests), *link);
+    return link->path()->endpoint(peer, std::move(by_requests), link->requests());
   }
   // Ranks of this node are also reached through its agent here.
   Result<Endpoint*> atomics_by_device(WorldRank peer) override {

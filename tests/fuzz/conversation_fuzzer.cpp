@@ -143,16 +143,16 @@ std::pair<std::unique_ptr<ServerConnection>, FedChannel*> introduced(detail::Nod
   auto channel = std::make_unique<FedChannel>();
   FedChannel* const fed = channel.get();
   auto server = HandshakeServer::create(secret(), job_number, job_ranks, NodeId{0});
-  auto conversation =
+  auto connection =
       std::make_unique<ServerConnection>(std::move(channel), std::move(server).take(), node, locks);
   auto client = HandshakeClient::create(secret(), {job_number, peer_rank, NodeId{0}}).value();
   fed->give(client.outgoing());
   client.sent(client.outgoing().size());
-  must(conversation->advance().ok());
+  must(connection->advance().ok());
   must(client.feed(fed->sent()).value().finished);
   fed->give(client.outgoing());
-  must(conversation->advance().ok() && conversation->is_authenticated());
-  return {std::move(conversation), fed};
+  must(connection->advance().ok() && connection->peer().is_authenticated);
+  return {std::move(connection), fed};
 }
 
 // Sets the headers of all frames to valid values and leaves the rest.
@@ -168,23 +168,23 @@ void seal(std::span<std::byte> frames) {
 }
 
 // Does as the agent does: reads while there may be more, sends while there is room.
-void converse(ServerConnection& conversation, FedChannel& channel, std::size_t room) {
+void converse(ServerConnection& connection, FedChannel& channel, std::size_t room) {
   constexpr int most_turns = 100'000;
   for (int turn = 0; turn < most_turns; ++turn) {
     channel.make_room(room);
-    if (!conversation.flush().ok()) {
+    if (!connection.flush().ok()) {
       return;
     }
-    if (!conversation.may_read()) {
+    if (!connection.may_read()) {
       if (room == 0) {
         return;  // It waits for a peer that does not read.
       }
       continue;
     }
-    const auto came = conversation.advance();
+    const auto came = connection.advance();
     if (!came.ok()) {
       must(!came.status().message().empty());
-      conversation.send_reason(came.status());
+      connection.send_reason(came.status());
       return;
     }
     must(*came || channel.is_empty());
@@ -203,18 +203,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FuzzedNode& node = fuzzed_node();
   node.reset();
   RemoteLockServer locks(node.node());
-  auto [conversation, channel] = introduced(node.node(), locks);
+  auto [connection, channel] = introduced(node.node(), locks);
   Bytes frames(input.begin() + 2, input.end());
   seal(frames);
   channel->give(frames);
   channel->end();
   channel->begin(std::size_t{1} + std::to_integer<std::size_t>(input[0]));
-  converse(*conversation, *channel, 65'536 * std::to_integer<std::size_t>(input[1]));
+  converse(*connection, *channel, 65'536 * std::to_integer<std::size_t>(input[1]));
   // Other ranks get the peer's locks now, and the peer gets no reply any more.
-  conversation.reset();
+  connection.reset();
   node.node().memory().remote_rank_state(peer_rank) = detail::RemoteRankState::lost;
   locks.forget(peer_rank);
-  locks.look([](const FrameHeader&, const Result<std::uint64_t>&) { must(false); });
+  locks.answer_waiting([](const FrameHeader&, const Result<std::uint64_t>&) { must(false); });
   node.check();
   return 0;
 }

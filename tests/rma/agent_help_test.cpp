@@ -27,7 +27,7 @@ bool has_come(const RawPeer& peer) {
 
 // A request that arrives while all threads sleep must not wait for the end of a timed wait.
 TEST(AgentHelp, ThatIsHandedBackEndsANap) {
-  ServedNode node({.naps = {.waited_for = nap, .when_idle = nap, .longest = nap}});
+  ServedNode node({.timed_waits = {.waited_for = nap, .when_idle = nap, .longest = nap}});
   RawPeer peer(node.address());
   ASSERT_TRUE(test::ok(peer.introduce(node.secret(), foreign_rank)));
   node.agent().begin();
@@ -54,7 +54,7 @@ TEST(AgentHelp, ThatIsHandedBackEndsANap) {
 TEST(AgentHelp, TakesUpRequestsThatWaitedBehindAnswers) {
   constexpr std::uint64_t requests = 5;
   ServedNode node(
-      {.naps = {.waited_for = nap, .when_idle = nap, .longest = nap}, .answer_bytes = 1});
+      {.timed_waits = {.waited_for = nap, .when_idle = nap, .longest = nap}, .answer_bytes = 1});
   RawPeer first(node.address());
   RawPeer one(node.address());
   RawPeer other(node.address());

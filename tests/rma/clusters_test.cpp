@@ -149,11 +149,11 @@ TEST(BufferPool, KeepsAFewAndFreesThemWhenNobodyNeedsThem) {
     pool.give(std::move(each));
   }
   EXPECT_EQ(pool.kept(), 3U);
-  pool.look();  // all were in use since the last check
+  pool.release_unused();  // all were in use since the last check
   EXPECT_EQ(pool.kept(), 3U);
-  pool.look();
+  pool.release_unused();
   EXPECT_EQ(pool.kept(), 1U);
-  pool.look();
+  pool.release_unused();
   EXPECT_EQ(pool.kept(), 1U);
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "rma/server/connection/stream.hpp"
+#include "rma/server/connection/frame_reader.hpp"
 #include "rma/server/wire/wire.hpp"
 
 namespace tessera::rma::server {
@@ -50,7 +50,7 @@ class BatchChannel final : public Channel {
 /// Lists the complete frames. Flags count as frames that a caller waits for.
 class Listing final : public FrameSink {
  public:
-  Status begin(const FrameHeader& header, std::span<const std::byte>,
+  Status begin(const FrameHeader& header, std::span<const std::byte>, std::span<const std::byte>,
                std::vector<iovec>& into) override {
     payload_.resize(header.payload_bytes);
     if (!payload_.empty()) {

@@ -235,7 +235,7 @@ class ScaleOfConversations : public Scale {
       return endpoint.start_fence(done);
     });
   }
-  // A client's FrameWriter copies frames that may wait for others.
+  // A client's SendQueue copies frames that may wait for others.
   std::int64_t put_in_bursts_on_each() {
     return on_each([&](Endpoint& endpoint, Completion& done) {
       for (int puts = 0; puts < 20; ++puts) {
@@ -246,7 +246,7 @@ class ScaleOfConversations : public Scale {
       return endpoint.start_fence(done);
     });
   }
-  // The agent's FrameWriter copies its replies in the same way.
+  // The agent's SendQueue copies its replies in the same way.
   std::int64_t get_in_bursts_on_each() {
     return on_each([&](Endpoint& endpoint, Completion& done) {
       for (int gets = 0; gets < 19; ++gets) {

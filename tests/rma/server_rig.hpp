@@ -57,7 +57,7 @@ using Bytes = std::vector<std::byte>;
 
 struct ServedNodeOptions {
   PollDuration stay_awake{0};
-  TimedWaitLimits naps{};
+  TimedWaitLimits timed_waits{};
   std::size_t answer_bytes = AgentOptions{}.answer_bytes;
   std::chrono::milliseconds patience{10'000};
   UnauthenticatedPeerLog::Limits stranger_lines{};
@@ -85,7 +85,7 @@ class ServedNode {
                             .ranks = job_ranks,
                             .node = NodeId{0},
                             .stay_awake = options.stay_awake,
-                            .naps = options.naps,
+                            .timed_waits = options.timed_waits,
                             .answer_bytes = options.answer_bytes,
                             .patience = options.patience,
                             .stranger_lines = options.stranger_lines,

@@ -18,7 +18,7 @@
 #include "rma/server/agent/agent_state.hpp"
 #include "rma/server/agent/connection_table.hpp"
 #include "rma/server/agent/forwarder.hpp"
-#include "rma/server/connection/event_queue.hpp"
+#include "rma/server/connection/poller.hpp"
 #include "rma/server/connection/tcp.hpp"
 #include "rma/server/wire/handshake.hpp"
 #include "rma/server/wire/wire.hpp"
@@ -210,7 +210,7 @@ class AgentMemory::AgentHarness {
   TcpListener silent_listener_;  // stands for the other agents: nothing accepts connections there
   Clusters clusters_;
   std::unique_ptr<server::AgentState> shared_;
-  server::EventQueue events_;
+  server::Poller events_;
   std::unique_ptr<server::ConnectionTable> connections_;
   std::int32_t next_client_;
   std::int32_t next_agent_ = 1;

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/server/agent/agent_state.hpp"
 
+#include <fmt/format.h>
+
+#include "rma/node/agent_host.hpp"
+
 namespace tessera::rma::server {
+
+std::string AgentState::name() const {
+  return fmt::format("node {} (rank {}): its agent ", options.node.value,
+                     detail::agent_host_of(*node).value);
+}
 
 void AgentState::enter(WorldRank origin) {
   connections_.fetch_add(1);

@@ -38,7 +38,7 @@ struct AgentOptions {
   std::int32_t ranks = 1;  ///< of the job
   NodeId node;
   PollDuration stay_awake{0};
-  TimedWaitLimits naps{};
+  TimedWaitLimits timed_waits{};
   int threads = 1;
   PackingLimits limits{};
   /// Unsent to a peer before its requests are no longer read.
@@ -63,6 +63,8 @@ struct AgentState {
         options(std::move(its_options)),
         unauthenticated_log(options.stranger_lines, options.warn) {}
 
+  /// "node 1 (rank 4): its agent ", where rank 4's process runs it; the beginning of a message.
+  [[nodiscard]] std::string name() const;
   /// Records that a connection of `origin` has authenticated itself.
   void enter(WorldRank origin);
   /// Records that a connection of `origin` has ended. Returns true if it was the rank's last one.
@@ -80,7 +82,7 @@ struct AgentState {
   TcpListener listener;
   AgentOptions options;
   UnauthenticatedPeerLog unauthenticated_log;
-  Routes routes;
+  RouteTable routes;
   std::atomic<bool> is_ending{false};
   /// All threads of the agent; fixed once the first one starts.
   std::vector<ServerThread*> threads;

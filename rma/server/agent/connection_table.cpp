@@ -27,7 +27,7 @@ std::size_t limit_on_descriptors() noexcept {
 
 }  // namespace
 
-ConnectionTable::ConnectionTable(AgentState& shared, const EventQueue& events, int number)
+ConnectionTable::ConnectionTable(AgentState& shared, const Poller& events, int number)
     : shared_(shared), events_(events), number_(number), locks_(*shared.node, number) {
   if (const auto& forwards = shared.options.forwards) {
     forwarder_.emplace(forwards,
@@ -52,7 +52,7 @@ void ConnectionTable::begin(std::unique_ptr<Channel> channel) {
     return;
   }
   Served served;
-  served.conversation = std::make_unique<ServerConnection>(
+  served.connection = std::make_unique<ServerConnection>(
       std::move(channel), std::move(handshake).take(), *shared_.node, locks_,
       ServerConnectionOptions{.lane = number_,
                               .max_unsent_reply_bytes = shared_.options.answer_bytes,
@@ -62,43 +62,42 @@ void ConnectionTable::begin(std::unique_ptr<Channel> channel) {
                               .forwarder = forwarder_ ? &*forwarder_ : nullptr,
                               .replies = forwarder_ ? &replies_ : nullptr,
                               .routes = forwarder_ ? &shared_.routes : nullptr});
-  served.expected = EPOLLIN;
+  served.events = EPOLLIN;
   served.since = std::chrono::steady_clock::now();
   served_.insert_or_assign(fd, std::move(served));
   drop_oldest_unauthenticated(fd);
 }
 
 void ConnectionTable::answer_locks() {
-  locks_.look([this](const FrameHeader& request, Result<std::uint64_t> word) {
+  locks_.answer_waiting([this](const FrameHeader& request, Result<std::uint64_t> word) {
     const auto found = std::find_if(served_.begin(), served_.end(), [&](const auto& each) {
-      const ServerConnection& conversation = *each.second.conversation;
-      return conversation.is_authenticated() && !conversation.is_trunk() &&
-             conversation.origin() == request.origin;
+      const ServerConnection& connection = *each.second.connection;
+      return connection.peer().is_authenticated && !connection.peer().is_trunk() &&
+             connection.peer().origin == request.origin;
     });
     if (found != served_.end()) {
-      found->second.conversation->answer_lock(request, std::move(word))
-          .ignore("the loss is found at the next read");
-      found->second.conversation->flush().ignore("the loss is found at the next read");
-      expect(*found->second.conversation);
+      found->second.connection->answer(request, word).ignore("the loss is found at the next read");
+      found->second.connection->flush().ignore("the loss is found at the next read");
+      update(*found->second.connection);
     }
   });
 }
 
-bool ConnectionTable::poll_active() {
+bool ConnectionTable::serve_active() {
   const auto found = served_.find(active_);
-  if (found == served_.end() || !found->second.conversation->may_read()) {
+  if (found == served_.end() || !found->second.connection->may_read()) {
     return false;
   }
-  ServerConnection& conversation = *found->second.conversation;
-  const auto came = advance(conversation);
+  ServerConnection& connection = *found->second.connection;
+  const auto came = advance(connection);
   if (!came.ok()) {
     finish(active_, came.status());
     settle();
     return true;
   }
-  is_latency_critical_ = conversation.was_awaited();
+  is_latency_critical_ = connection.was_awaited();
   if (*came) {
-    expect(conversation);
+    update(connection);
     settle();
   }
   return *came;
@@ -115,12 +114,12 @@ void ConnectionTable::settle() {
       if (const Status status = each->flush(); !status.ok()) {
         finish(each->descriptor(), status);
       } else {
-        expect(*each);
+        update(*each);
       }
     }
     for (const int fd : std::exchange(resumed_, {})) {
       if (const auto found = served_.find(fd); found != served_.end()) {
-        found->second.conversation->resume();
+        found->second.connection->receiver().resume();
         serve_one(fd);
       }
     }
@@ -133,22 +132,22 @@ void ConnectionTable::pass_back(int asker, const FrameHeader& answer,
   if (found == served_.end()) {
     return;  // it has ended
   }
-  ServerConnection& conversation = *found->second.conversation;
-  if (conversation.is_authenticated() && conversation.origin() == answer.origin) {
-    conversation.pass_back(answer, std::move(payload)).ignore("the loss is found at the next read");
-    replies_.note_unflushed(conversation);
+  ServerConnection& connection = *found->second.connection;
+  if (connection.peer().is_authenticated && connection.peer().origin == answer.origin) {
+    connection.send(answer, std::move(payload)).ignore("the loss is found at the next read");
+    replies_.note_unflushed(connection);
   }
 }
 
-Result<bool> ConnectionTable::advance(ServerConnection& conversation) {
-  auto came = conversation.advance();
-  was_urgent_ = conversation.take_pressed() || was_urgent_;
+Result<bool> ConnectionTable::advance(ServerConnection& connection) {
+  auto came = connection.advance();
+  was_urgent_ = connection.receiver().take_urgent() || was_urgent_;
   return came;
 }
 
-bool ConnectionTable::heed(int fd) {
+bool ConnectionTable::handle_event(int fd) {
   if (forwarder_ && forwarder_->has(fd)) {
-    forwarder_->heed(fd);
+    forwarder_->handle_event(fd);
     settle();
     return true;
   }
@@ -157,7 +156,7 @@ bool ConnectionTable::heed(int fd) {
     return false;  // ended by an earlier event of the same batch
   }
   const bool is_peer = found->second.is_counted;
-  if (const Status status = found->second.conversation->on_readable(); !status.ok()) {
+  if (const Status status = found->second.connection->on_readable(); !status.ok()) {
     finish(fd, status);
   } else {
     serve(fd);
@@ -167,7 +166,7 @@ bool ConnectionTable::heed(int fd) {
 
 void ConnectionTable::serve(int fd) {
   if (forwarder_ && forwarder_->has(fd)) {
-    forwarder_->heed(fd);
+    forwarder_->handle_event(fd);
   } else {
     serve_one(fd);
   }
@@ -179,61 +178,55 @@ void ConnectionTable::serve_one(int fd) {
   if (found == served_.end()) {
     return;  // ended a moment ago
   }
-  ServerConnection& conversation = *found->second.conversation;
-  Status status = conversation.flush();
-  if (status.ok() && conversation.may_read()) {
-    status = advance(conversation).status();
+  ServerConnection& connection = *found->second.connection;
+  Status status = connection.flush();
+  if (status.ok() && connection.may_read()) {
+    status = advance(connection).status();
     active_ = fd;
   }
   if (!status.ok()) {
     finish(fd, status);
     return;
   }
-  expect(conversation);
+  update(connection);
 }
 
-// Updates the events that the connection waits for. For a request that waits in the reader,
-// EPOLLOUT fires at once.
-void ConnectionTable::expect(ServerConnection& conversation) {
-  const bool wants_room = (conversation.has_answers_waiting() && conversation.shows_room()) ||
-                          conversation.has_request_waiting();
-  const std::uint32_t events =
-      (conversation.may_read() ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
-      (wants_room ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
-  Served& served = served_[conversation.descriptor()];
+// After a connection was served: updates what is watched for it and what is known of its peer.
+void ConnectionTable::update(ServerConnection& connection) {
+  const std::uint32_t events = connection.wanted_events();
+  Served& served = served_[connection.descriptor()];
   count(served);
-  if (events != served.expected) {
-    served.expected = events;
-    static_cast<void>(events_.change(conversation.descriptor(), events));
+  if (events != served.events) {
+    served.events = events;
+    static_cast<void>(events_.change(connection.descriptor(), events));
   }
 }
 
 // Counts a connection once, after it has authenticated itself.
 void ConnectionTable::count(Served& served) {
-  const ServerConnection& conversation = *served.conversation;
-  if (conversation.is_authenticated() && !std::exchange(served.is_counted, true)) {
+  const ServerConnection& connection = *served.connection;
+  if (connection.peer().is_authenticated && !std::exchange(served.is_counted, true)) {
     ++authenticated_;
-    shared_.enter(conversation.origin());
+    shared_.enter(connection.peer().origin);
   }
-  if (conversation.is_trunk() && !std::exchange(served.is_excluded, true)) {
-    shared_.exclude(conversation.origin());
+  if (connection.peer().is_trunk() && !std::exchange(served.is_excluded, true)) {
+    shared_.exclude(connection.peer().origin);
   }
 }
 
 void ConnectionTable::finish(int fd, const Status& why) {
-  ServerConnection& conversation = *served_.find(fd)->second.conversation;
-  const bool is_stranger = !conversation.is_authenticated();
+  ServerConnection& connection = *served_.find(fd)->second.connection;
+  const bool is_stranger = !connection.peer().is_authenticated;
   // Ranks that stop close their connections. Unauthenticated peers, malformed data and truncated
   // requests are worth a line.
   if (why.code() != Code::peer_lost) {
-    conversation.send_reason(why);
+    connection.send_reason(why);
     drop(fd, is_stranger, [&] {
-      return "closed the connection with " + conversation.peer() + ": " + why.message();
+      return "closed the connection with " + connection.peer_name() + ": " + why.message();
     });
-  } else if (conversation.is_unfinished()) {
-    drop(fd, is_stranger, [&] {
-      return conversation.peer() + " was lost " + conversation.unfinished() + ": " + why.message();
-    });
+  } else if (const std::string unfinished = connection.unfinished(); !unfinished.empty()) {
+    drop(fd, is_stranger,
+         [&] { return connection.peer_name() + " was lost " + unfinished + ": " + why.message(); });
   } else {
     remove(fd);
   }
@@ -256,11 +249,11 @@ void ConnectionTable::remove(int fd) {
   count(found->second);
   // A rank has one connection to a node. The end of another one in its name, from anywhere, does
   // not mean that the rank is gone.
-  const ServerConnection& ended = *found->second.conversation;
+  const ServerConnection& ended = *found->second.connection;
   const bool was_counted = found->second.is_counted;
-  const WorldRank origin = ended.is_authenticated() ? ended.origin() : WorldRank{-1};
+  const WorldRank origin = ended.peer().is_authenticated ? ended.peer().origin : WorldRank{-1};
   const auto fate =
-      ended.closed_gracefully() ? detail::RemoteRankState::left : detail::RemoteRankState::lost;
+      ended.peer().has_closed ? detail::RemoteRankState::left : detail::RemoteRankState::lost;
   const bool is_excluded = found->second.is_excluded;
   replies_.remove(origin, ended);
   served_.erase(found);
@@ -288,7 +281,7 @@ void ConnectionTable::maintain(TimePoint now) {
 
 void ConnectionTable::say_bye() {
   for (auto& [fd, served] : served_) {
-    served.conversation->say_bye();
+    served.connection->say_bye();
   }
   if (forwarder_) {
     forwarder_->say_bye();
@@ -304,20 +297,21 @@ void ConnectionTable::drop_silent(TimePoint now) {
   shared_.unauthenticated_log.report_count(now);
   std::vector<int> silent;
   for (const auto& [fd, served] : served_) {
-    if (!served.conversation->is_authenticated() && now - served.since > shared_.options.patience) {
+    if (!served.connection->peer().is_authenticated &&
+        now - served.since > shared_.options.patience) {
       silent.push_back(fd);
     }
   }
   for (const int fd : silent) {
     drop(fd, true, [&] {
       return fmt::format("{} did not complete the handshake within {} ms and was disconnected",
-                         served_[fd].conversation->peer(), shared_.options.patience.count());
+                         served_[fd].connection->peer_name(), shared_.options.patience.count());
     });
   }
 }
 
 void ConnectionTable::drop_dead(TimePoint now) {
-  constexpr std::uint32_t checks_a_look = 5;
+  constexpr std::uint32_t checks_a_release = 5;
   if (now - checked_ < silence_check_interval) {
     return;
   }
@@ -326,9 +320,9 @@ void ConnectionTable::drop_dead(TimePoint now) {
     forwarder_->maintain(now);
     settle();
   }
-  const bool gives_back = ++checks_ % checks_a_look == 0;
+  const bool gives_back = ++checks_ % checks_a_release == 0;
   if (gives_back) {
-    buffers_.look();
+    buffers_.release_unused();
     if (fabric_ != nullptr) {
       fabric_->maintain();
     }
@@ -336,9 +330,9 @@ void ConnectionTable::drop_dead(TimePoint now) {
   std::vector<std::pair<int, Status>> dead;
   for (const auto& [fd, served] : served_) {
     if (gives_back) {
-      served.conversation->release_memory();
+      served.connection->release_unused();
     }
-    if (Status status = served.conversation->check_peer_lives(); !status.ok()) {
+    if (Status status = served.connection->check_peer_lives(); !status.ok()) {
       dead.emplace_back(fd, std::move(status));
     }
   }
@@ -370,7 +364,7 @@ void ConnectionTable::drop_oldest_unauthenticated(int newest) {
   }
   auto oldest = served_.end();
   for (auto each = served_.begin(); each != served_.end(); ++each) {
-    if (!each->second.conversation->is_authenticated() &&
+    if (!each->second.connection->peer().is_authenticated &&
         (oldest == served_.end() || each->second.since < oldest->second.since)) {
       oldest = each;
     }
@@ -379,7 +373,7 @@ void ConnectionTable::drop_oldest_unauthenticated(int newest) {
     drop(oldest->first, true, [&] {
       return fmt::format(
           "{} was disconnected: {} connections have not completed the handshake; the limit is {}",
-          oldest->second.conversation->peer(), strangers, most);
+          oldest->second.connection->peer_name(), strangers, most);
     });
   }
 }

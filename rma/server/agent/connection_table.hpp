@@ -22,7 +22,7 @@
 #include "rma/server/agent/agent_state.hpp"
 #include "rma/server/agent/lock_server.hpp"
 #include "rma/server/agent/server_connection.hpp"
-#include "rma/server/connection/event_queue.hpp"
+#include "rma/server/connection/poller.hpp"
 
 namespace tessera::rma::server {
 
@@ -32,7 +32,7 @@ class ConnectionTable final : private ForwardRequesters {
 
   /// The connections of the agent thread with that number. `events` watches their descriptors. Both
   /// arguments outlive the object.
-  ConnectionTable(AgentState& shared, const EventQueue& events, int number);
+  ConnectionTable(AgentState& shared, const Poller& events, int number);
 
   /// Lets peers continue over `fabric`, which outlives the connections.
   void offer(detail::RdmaContext& fabric) noexcept {
@@ -49,25 +49,25 @@ class ConnectionTable final : private ForwardRequesters {
   /// Begins a connection that was announced, with the peer at the other end of `channel`.
   void begin(std::unique_ptr<Channel> channel);
 
-  /// Polls the peer that sent something last. It is the most likely to send again, and reading its
+  /// Serves the peer that sent something last. It is the most likely to send again, and reading its
   /// socket costs less than polling all. Returns whether anything came.
-  bool poll_active();
+  bool serve_active();
   [[nodiscard]] bool has_active() const noexcept { return active_ >= 0; }
   /// Handles an event of a connection's descriptor: readable, or writable. Returns true if the peer
   /// is authenticated; other peers do not keep the agent awake.
-  bool heed(int fd);
+  bool handle_event(int fd);
   /// Handles arrivals on the connection with that descriptor.
   void serve(int fd);
   /// Whether, since the last call, the active connection received something that a rank of this
   /// node may wait for.
   bool take_latency_critical() noexcept { return std::exchange(is_latency_critical_, false); }
   /// Whether, since the last call, requests came that a peer, or a rank in a collective, waits for.
-  bool take_pressed() noexcept { return std::exchange(was_urgent_, false); }
+  bool take_urgent() noexcept { return std::exchange(was_urgent_, false); }
 
   /// Notifies peers of the locks that they have obtained since.
   void answer_locks();
   /// How long answer_locks() may be deferred.
-  [[nodiscard]] std::chrono::milliseconds next_look() const { return locks_.next_look(); }
+  [[nodiscard]] std::chrono::milliseconds max_lock_delay() const { return locks_.max_delay(); }
   /// Ends connections whose peers do not authenticate themselves in time or whose machines do not
   /// respond; each check has its own period.
   void maintain(TimePoint now);
@@ -82,8 +82,8 @@ class ConnectionTable final : private ForwardRequesters {
 
  private:
   struct Served {
-    std::unique_ptr<ServerConnection> conversation;
-    std::uint32_t expected = 0;  // events that the queue watches
+    std::unique_ptr<ServerConnection> connection;
+    std::uint32_t events = 0;  // that are watched
     TimePoint since;
     bool is_counted = false;   // among authenticated_
     bool is_excluded = false;  // the agent does not wait for it: it is another agent's
@@ -92,8 +92,8 @@ class ConnectionTable final : private ForwardRequesters {
   void resume(int asker) override { resumed_.push_back(asker); }
   void settle();
   void serve_one(int fd);
-  Result<bool> advance(ServerConnection& conversation);
-  void expect(ServerConnection& conversation);
+  Result<bool> advance(ServerConnection& connection);
+  void update(ServerConnection& connection);
   void count(Served& served);
   void finish(int fd, const Status& why);
   template <class Describe>
@@ -105,13 +105,13 @@ class ConnectionTable final : private ForwardRequesters {
   void drop_dead(TimePoint now);
 
   AgentState& shared_;
-  const EventQueue& events_;
+  const Poller& events_;
   const int number_;
   detail::RdmaContext* fabric_ = nullptr;  // null: TCP only
   RemoteLockServer locks_;
-  BufferPool buffers_{FrameReader::buffer_bytes};  // outlives the conversations
+  BufferPool buffers_{FrameReader::buffer_bytes};  // outlives the connections
   std::optional<Forwarder> forwarder_;             // if the agent is in a cluster
-  Replies replies_;
+  ReplyConnections replies_;
   std::vector<int> resumed_;  // connections that may continue
   std::unordered_map<int, Served> served_;
   std::size_t authenticated_ = 0;  // authenticated ones among served_

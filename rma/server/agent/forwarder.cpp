@@ -25,7 +25,7 @@ std::size_t cost_of(const FrameHeader& request) noexcept {
 }  // namespace
 
 Forwarder::Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity,
-                     const EventQueue& events, ForwardRequesters& waiting_fds)
+                     const Poller& events, ForwardRequesters& waiting_fds)
     : options_(std::move(options)),
       identity_(std::move(identity)),
       events_(events),
@@ -86,8 +86,8 @@ Status Forwarder::make_trunk(NodeId node, Other& other) {
                                                       .fabric = fabric_},
                                        buffers_, listener);
   TESSERA_RETURN_IF_ERROR(trunk->open());
-  other.expected = EPOLLIN | EPOLLOUT;
-  TESSERA_RETURN_IF_ERROR(events_.watch(trunk->descriptor(), other.expected));
+  other.events = EPOLLIN | EPOLLOUT;
+  TESSERA_RETURN_IF_ERROR(events_.watch(trunk->descriptor(), other.events));
   by_descriptor_.emplace(trunk->descriptor(), node);
   other.trunk = std::move(trunk);
   other.failure = Status();
@@ -127,22 +127,22 @@ void Forwarder::flush() {
     if (const Status status = other.trunk->flush(); !status.ok()) {
       lose(node, status);
     } else {
-      expect(other);
+      update_events(other);
     }
   }
 }
 
-void Forwarder::expect(Other& other) {
+void Forwarder::update_events(Other& other) {
   const std::uint32_t events =
       static_cast<std::uint32_t>(EPOLLIN) |
       (other.trunk->waits_for_room() ? static_cast<std::uint32_t>(EPOLLOUT) : std::uint32_t{0});
-  if (events != other.expected) {
-    other.expected = events;
+  if (events != other.events) {
+    other.events = events;
     events_.change(other.trunk->descriptor(), events).ignore("check() follows within a second");
   }
 }
 
-void Forwarder::heed(int fd) {
+void Forwarder::handle_event(int fd) {
   const NodeId node = by_descriptor_.at(fd);
   Other& other = other_at(node);
   has_room_ = false;
@@ -154,7 +154,7 @@ void Forwarder::heed(int fd) {
     lose(node, status);
     return;
   }
-  expect(other);
+  update_events(other);
   if (has_room_) {
     resume_all(other);
   }
@@ -211,7 +211,7 @@ void Forwarder::pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
 }
 
 void Forwarder::maintain(TimePoint now) {
-  buffers_.look();
+  buffers_.release_unused();
   for (const auto& [fd, node] : std::unordered_map(by_descriptor_)) {
     if (const Status status = other_at(node).trunk->check(now); !status.ok()) {
       lose(node, status);

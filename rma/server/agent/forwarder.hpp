@@ -27,7 +27,7 @@
 #include "rma/server/agent/trunk.hpp"
 #include "rma/server/connection/buffer_pool.hpp"
 #include "rma/server/connection/clusters.hpp"
-#include "rma/server/connection/event_queue.hpp"
+#include "rma/server/connection/poller.hpp"
 
 namespace tessera::rma::server {
 
@@ -67,7 +67,7 @@ class Forwarder final : private TrunkListener {
 
   /// `events` watches the trunks' descriptors. All references outlive the forwarder.
   Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity,
-            const EventQueue& events, ForwardRequesters& waiting_fds);
+            const Poller& events, ForwardRequesters& waiting_fds);
   ~Forwarder() override;
 
   /// Trunks that are made from now on continue over `fabric`, which outlives them.
@@ -90,7 +90,7 @@ class Forwarder final : private TrunkListener {
 
   /// Whether the descriptor belongs to a trunk.
   [[nodiscard]] bool has(int fd) const noexcept { return by_descriptor_.contains(fd); }
-  void heed(int fd);
+  void handle_event(int fd);
   /// To be called about once a second.
   void maintain(TimePoint now);
   void say_bye();
@@ -101,7 +101,7 @@ class Forwarder final : private TrunkListener {
     std::vector<int> waiting_fds;  // connections that wait for room
     Status failure;                // of the previous trunk
     TimePoint again;               // no new trunk before this time
-    std::uint32_t expected = 0;    // events that the queue watches
+    std::uint32_t events = 0;      // that are watched
     bool is_posted_to = false;     // since flush()
   };
 
@@ -113,7 +113,7 @@ class Forwarder final : private TrunkListener {
   [[nodiscard]] Status make_trunk(NodeId node, Other& other);
   void refuse(const ForwardedRequest& forwarded, const Status& why);
   void lose(NodeId node, const Status& why);
-  void expect(Other& other);
+  void update_events(Other& other);
   void resume_all(Other& other);
   [[nodiscard]] NodeId node_of(const FrameHeader& request) const noexcept {
     return options_->nodes->node_of(request.target);
@@ -121,7 +121,7 @@ class Forwarder final : private TrunkListener {
 
   const std::shared_ptr<const ForwardOptions> options_;
   const Identity identity_;
-  const EventQueue& events_;
+  const Poller& events_;
   detail::RdmaContext* fabric_ = nullptr;  // null: TCP only
   ForwardRequesters& requesters_;
   BufferPool buffers_{FrameReader::buffer_bytes, 4};  // for replies and acknowledgements

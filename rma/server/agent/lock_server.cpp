@@ -41,15 +41,15 @@ Status RemoteLockServer::visit(const FrameHeader& request, Action&& action) cons
 }
 
 Result<std::uint64_t> RemoteLockServer::try_take(const FrameHeader& request) const {
-  LockOutcome told{.is_acquired = false, .is_busy = true};
+  LockOutcome outcome_so_far{.is_acquired = false, .is_busy = true};
   TESSERA_RETURN_IF_ERROR(visit(request, [&](QueueLock& lock) {
     int dead_local_rank = -1;
     const int guest = node_.remote_rank_slot(request.origin);
     if (const auto outcome = lock.try_take(node_, guest, dead_local_rank)) {
-      told = detail::lock_outcome_of(node_, *outcome, dead_local_rank);
+      outcome_so_far = detail::lock_outcome_of(node_, *outcome, dead_local_rank);
     }
   }));
-  return lock_word(told);
+  return lock_word(outcome_so_far);
 }
 
 void RemoteLockServer::lock(const FrameHeader& request, const Answer& answer) {
@@ -103,11 +103,11 @@ Status RemoteLockServer::unlock(const FrameHeader& request) {
                                               request.origin.value, request.target.value));
 }
 
-void RemoteLockServer::look(const Answer& answer) {
+void RemoteLockServer::answer_waiting(const Answer& answer) {
   std::erase_if(waiting_, [&](Waiting& each) { return advance(each, answer); });
 }
 
-std::chrono::milliseconds RemoteLockServer::next_look() const {
+std::chrono::milliseconds RemoteLockServer::max_delay() const {
   if (waiting_.empty()) {
     return std::chrono::milliseconds::max();
   }

@@ -3,9 +3,9 @@
 // RemoteLockServer: acquires the queue locks of this node for remote ranks (the node-aware queue
 // locks of [CLUSTERS02] §3). Remote ranks are in the same queues as this node's ranks.
 //
-// No function waits. A request that does not get its lock at once receives a ticket, and look()
-// later reports the outcome. The agent calls look() when its bell was rung and once in each
-// next_look() period.
+// No function waits. A request that does not get its lock at once receives a ticket, and
+// answer_waiting() later reports the outcome. The agent calls it when its bell was rung and
+// once in each max_delay() period.
 //
 // Threads: the agent's only.
 #pragma once
@@ -36,17 +36,18 @@ class RemoteLockServer {
   /// peer.
   using Answer = std::function<void(const FrameHeader& request, Result<std::uint64_t> word)>;
 
-  /// Answers at once if the lock is free or the request does not wait; otherwise a later look()
-  /// answers. A rank that already waits for very many locks is refused with limit_exceeded.
+  /// Answers at once if the lock is free or the request does not wait; otherwise a later
+  /// answer_waiting() answers. A rank that already waits for very many locks is refused with
+  /// limit_exceeded.
   void lock(const FrameHeader& request, const Answer& answer);
   /// Errors: closed (no such locks), out_of_range (no such lock), invalid_argument (the origin does
   /// not hold it).
   Status unlock(const FrameHeader& request);
   /// Answers the requests whose outcome is known by now.
-  void look(const Answer& answer);
+  void answer_waiting(const Answer& answer);
 
-  /// How long the agent may sleep; max(): no request waits.
-  [[nodiscard]] std::chrono::milliseconds next_look() const;
+  /// How long answer_waiting() may be deferred; max(): no request waits.
+  [[nodiscard]] std::chrono::milliseconds max_delay() const;
 
   /// This remote rank is gone: its requests no longer wait.
   void forget(WorldRank guest);

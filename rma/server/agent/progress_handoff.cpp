@@ -50,8 +50,8 @@ void ProgressHandoff::note_urgent() noexcept {
   note_now(last_urgent_);
 }
 
-bool ProgressHandoff::is_there() const noexcept {
-  return helpers_.load() > 0 || is_within(first_nap(), last_help_);
+bool ProgressHandoff::is_delegated() const noexcept {
+  return helpers_.load() > 0 || is_within(first_wait(), last_help_);
 }
 
 bool ProgressHandoff::has_just_ended() const noexcept {
@@ -59,13 +59,13 @@ bool ProgressHandoff::has_just_ended() const noexcept {
 }
 
 // Long if neither a peer waits nor, while this process's rank computes, another rank of the node.
-std::chrono::microseconds ProgressHandoff::first_nap() const noexcept {
+std::chrono::microseconds ProgressHandoff::first_wait() const noexcept {
   return is_shared_ || is_within(urgency_period, last_urgent_) ? limits_.waited_for
                                                                : limits_.when_idle;
 }
 
-void ProgressHandoff::nap(std::uint32_t mark) noexcept {
-  last_wait_ = std::clamp(2 * last_wait_, first_nap(), limits_.longest);
+void ProgressHandoff::timed_wait(std::uint32_t mark) noexcept {
+  last_wait_ = std::clamp(2 * last_wait_, first_wait(), limits_.longest);
   is_waiting_.store(true);
   detail::futex_wait(resume_count_, mark, last_wait_);
   is_waiting_.store(false);
@@ -75,7 +75,7 @@ void ProgressHandoff::timed_wait_after_help(std::uint32_t mark) noexcept {
   if (is_shared_) {
     last_wait_ = {};
   }
-  nap(mark);
+  timed_wait(mark);
 }
 
 }  // namespace tessera::rma::server

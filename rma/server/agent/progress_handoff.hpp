@@ -28,8 +28,8 @@ struct TimedWaitLimits {
 class ProgressHandoff {
  public:
   /// `is_shared`: the node has other ranks, which may wait for arrivals while no thread helps.
-  ProgressHandoff(const TimedWaitLimits& naps, bool is_shared) noexcept
-      : limits_(naps), is_shared_(is_shared) {}
+  ProgressHandoff(const TimedWaitLimits& limits, bool is_shared) noexcept
+      : limits_(limits), is_shared_(is_shared) {}
 
   /// Between these calls another thread does the agent thread's work repeatedly.
   void begin() noexcept { helpers_.fetch_add(1); }
@@ -40,24 +40,24 @@ class ProgressHandoff {
   /// Urgent requests came, which make more such requests likely: their origins wait for replies.
   void note_urgent() noexcept;
 
-  /// The number of take_back() calls that took effect. To be read before is_there() or
+  /// The number of take_back() calls that took effect. To be read before is_delegated() or
   /// has_just_ended().
   [[nodiscard]] std::uint32_t mark() const noexcept { return resume_count_.load(); }
   /// True while a thread helps and shortly afterwards, since a thread that waits often will help
   /// again.
-  [[nodiscard]] bool is_there() const noexcept;
+  [[nodiscard]] bool is_delegated() const noexcept;
   /// True for 1 ms after a thread last helped.
   [[nodiscard]] bool has_just_ended() const noexcept;
-  /// Performs one timed wait, each twice as long as the one before, while is_there(). take_back()
-  /// ends it. `mark`: the value that mark() returned.
-  void nap(std::uint32_t mark) noexcept;
+  /// Performs one timed wait, each twice as long as the one before, while is_delegated().
+  /// take_back() ends it. `mark`: the value that mark() returned.
+  void timed_wait(std::uint32_t mark) noexcept;
   /// The same after help that has_just_ended(): a short wait if other ranks may be waiting.
   void timed_wait_after_help(std::uint32_t mark) noexcept;
   /// The thread sleeps for longer than a timed wait: the next timed wait is short again.
   void reset_timed_wait() noexcept { last_wait_ = {}; }
 
  private:
-  [[nodiscard]] std::chrono::microseconds first_nap() const noexcept;
+  [[nodiscard]] std::chrono::microseconds first_wait() const noexcept;
 
   const TimedWaitLimits limits_;
   const bool is_shared_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Replies: the connections of an agent's thread that carry replies to processes whose requests came
-// by another agent.
+// ReplyConnections: the connections of an agent's thread that carry replies to processes whose
+// requests came by another agent.
 //
 // Threads: one at a time.
 #pragma once
@@ -18,17 +18,17 @@ namespace tessera::rma::server {
 
 class ServerConnection;
 
-class Replies {
+class ReplyConnections {
  public:
-  /// `conversation` carries the replies to `origin` from now on.
-  void add(WorldRank origin, ServerConnection& conversation) { of_[origin.value] = &conversation; }
+  /// `connection` carries the replies to `origin` from now on.
+  void add(WorldRank origin, ServerConnection& connection) { of_[origin.value] = &connection; }
   /// The connection has ended.
-  void remove(WorldRank origin, const ServerConnection& conversation) {
+  void remove(WorldRank origin, const ServerConnection& connection) {
     const auto found = of_.find(origin.value);
-    if (found != of_.end() && found->second == &conversation) {
+    if (found != of_.end() && found->second == &connection) {
       of_.erase(found);
     }
-    std::erase(written_, &conversation);
+    std::erase(written_, &connection);
   }
   /// The connection for `origin`, which is then counted as written to; null if there is none.
   [[nodiscard]] ServerConnection* write_to(WorldRank origin) {
@@ -40,9 +40,9 @@ class Replies {
     return found->second;
   }
   /// Something was written to that connection.
-  void note_unflushed(ServerConnection& conversation) {
-    if (std::find(written_.begin(), written_.end(), &conversation) == written_.end()) {
-      written_.push_back(&conversation);
+  void note_unflushed(ServerConnection& connection) {
+    if (std::find(written_.begin(), written_.end(), &connection) == written_.end()) {
+      written_.push_back(&connection);
     }
   }
   /// The connections that were written to since the last call: they have to be flushed.

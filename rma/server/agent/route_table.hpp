@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Routes: the agent's record of the routes by which requests of each process arrive. A process
+// RouteTable: the agent's record of the routes by which requests of each process arrive. A process
 // whose intermediary is lost takes another route. Requests that the old intermediary still passes
 // on must not be executed after those that came by the new route. So each change of route has a
 // number, and requests with an older number are dropped: the process was notified that they are
@@ -20,7 +20,7 @@
 
 namespace tessera::rma::server {
 
-class Routes {
+class RouteTable {
  public:
   /// Records the route number of a request. Returns true if the request came by an old route.
   [[nodiscard]] bool is_stale(const FrameHeader& request) {

@@ -37,7 +37,7 @@ ServerThread::ServerThread(AgentState& shared, int number)
     : shared_(shared),
       number_(number),
       node_(*shared.node),
-      handoff_(shared.options.naps, shared.node->size() > 1),
+      handoff_(shared.options.timed_waits, shared.node->size() > 1),
       connections_(shared, events_, number) {}
 
 Result<std::unique_ptr<ServerThread>> ServerThread::create(AgentState& shared, int number) {
@@ -94,7 +94,7 @@ Status ServerThread::open() {
 Status ServerThread::open_fabric() {
   auto made = shared_.options.fabrics->create();
   if (!made.ok()) {
-    shared_.options.warn("this node's agent is reached over TCP: " + made.status().message());
+    shared_.options.warn(shared_.name() + "is reached over TCP: " + made.status().message());
     return {};
   }
   fabric_ = std::move(made).take();
@@ -107,15 +107,15 @@ void ServerThread::run() noexcept {
   prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: timed waits must not last longer than requested
   while (!shared_.is_ending) {
     const std::uint32_t mark = handoff_.mark();
-    if (handoff_.is_there()) {
-      handoff_.nap(mark);
+    if (handoff_.is_delegated()) {
+      handoff_.timed_wait(mark);
       continue;
     }
     bool is_busy = false;
     bool is_awake = false;
     {
-      const std::lock_guard turn(iteration_mutex_);
-      is_busy = take_turn();
+      const std::lock_guard guard(iteration_mutex_);
+      is_busy = poll_once();
       note_iteration(is_busy);
       is_awake = stays_awake();
     }
@@ -132,16 +132,19 @@ void ServerThread::run() noexcept {
       sleep();
     }
   }
-  const std::lock_guard turn(iteration_mutex_);
+  const std::lock_guard guard(iteration_mutex_);
   connections_.say_bye();
 }
 
 void ServerThread::help() noexcept {
-  const std::unique_lock turn(iteration_mutex_, std::try_to_lock);
-  if (!turn.owns_lock() || shared_.is_ending) {
+  const std::unique_lock guard(iteration_mutex_, std::try_to_lock);
+  if (!guard.owns_lock() || shared_.is_ending) {
     return;
   }
-  take_turn();
+  poll_once();
+  if (connections_.take_urgent()) {
+    handoff_.note_urgent();
+  }
   // The thread may have been about to sleep for longer than the new requests allow.
   if (max_sleep().count() < sleeps_ms_.load()) {
     sleeps_ms_.store(0);
@@ -149,23 +152,15 @@ void ServerThread::help() noexcept {
   }
 }
 
-// Does the pending work; returns whether there was any.
-bool ServerThread::take_turn() {
-  const bool is_busy = poll_once();
-  if (connections_.take_pressed()) {
-    handoff_.note_urgent();
-  }
-  return is_busy;
-}
-
-// Polling all peers costs more than polling the one that is most likely to have sent something.
+// Does the pending work; returns whether there was any. Polling all peers costs more than polling
+// the one that is most likely to have sent something.
 bool ServerThread::poll_once() {
   constexpr int rounds = 8;
   if (was_rung()) {
     answer_locks();
   }
-  const bool has_arrivals = take_ready_descriptors();
-  const bool is_busy = connections_.poll_active() || has_arrivals;
+  const bool has_arrivals = serve_rdma_peers();
+  const bool is_busy = connections_.serve_active() || has_arrivals;
   // The rank that waits for this may run now; the other peers are polled in the next iteration.
   if (connections_.take_latency_critical() && !std::exchange(are_others_deferred_, true)) {
     last_arrival_ = Clock::now();
@@ -190,7 +185,7 @@ bool ServerThread::poll_once() {
 }
 
 // Serves the peers whose data came over the fabric.
-bool ServerThread::take_ready_descriptors() {
+bool ServerThread::serve_rdma_peers() {
   if (fabric_ == nullptr) {
     return false;
   }
@@ -203,11 +198,11 @@ bool ServerThread::take_ready_descriptors() {
 
 // Returns whether anything came from peers. They go before new connections.
 bool ServerThread::take_events() {
-  std::array<epoll_event, 64> places;
+  std::array<epoll_event, 64> ready;
   has_events_ = false;
   bool came = false;
   bool has_callers = false;
-  for (const epoll_event& event : events_.take(places)) {
+  for (const epoll_event& event : events_.take(ready)) {
     if (fabric_ != nullptr && event.data.fd == fabric_->descriptor()) {
       continue;  // it stays readable until the thread is about to sleep
     }
@@ -215,22 +210,20 @@ bool ServerThread::take_events() {
       has_callers = true;
       continue;
     }
-    came = take_event(event.data.fd) || came;
+    if (event.data.fd == waking_.get()) {
+      begin_with_new();
+      came = true;
+    } else if (event.data.fd == node_.memory().agent_bell()) {
+      came = true;
+    } else {
+      serve_rdma_peers();  // the last data of a path, which came before its end
+      came = connections_.handle_event(event.data.fd) || came;
+    }
   }
   if (has_callers) {
     accept_some();
   }
   return came;
-}
-
-bool ServerThread::take_event(int fd) {
-  if (fd == waking_.get()) {
-    begin_with_new();
-  } else if (fd != node_.memory().agent_bell()) {
-    take_ready_descriptors();  // the last data of a path, which came before its end
-    return connections_.heed(fd);
-  }
-  return true;
 }
 
 void ServerThread::maintain(TimePoint now) {
@@ -258,6 +251,9 @@ bool ServerThread::stays_awake() const {
 // the core as soon as something comes. So if something came while the agent had yielded, the agent
 // sleeps instead of polling, for a time that grows.
 void ServerThread::note_iteration(bool is_busy) {
+  if (connections_.take_urgent()) {
+    handoff_.note_urgent();
+  }
   if (std::exchange(was_preempted_, false) && is_busy) {
     oversubscription_.note_loss(Clock::now());
   }
@@ -271,11 +267,12 @@ void ServerThread::sleep() {
   std::chrono::milliseconds longest{};
   {
     // A thread that helps after this finds the length, and wakes this thread if that is too long.
-    const std::lock_guard turn(iteration_mutex_);
+    const std::lock_guard guard(iteration_mutex_);
     longest = max_sleep();
     sleeps_ms_.store(longest.count());
   }
-  const bool has_events = events_.has_any(may_sleep() ? longest : std::chrono::milliseconds(0));
+  const bool may_sleep = !was_rung() && (fabric_ == nullptr || fabric_->arm());
+  const bool has_events = events_.has_any(may_sleep ? longest : std::chrono::milliseconds(0));
   sleeps_ms_.store(0);
   sleepers.fetch_sub(1);
   if (has_events) {
@@ -283,16 +280,12 @@ void ServerThread::sleep() {
   }
 }
 
-bool ServerThread::may_sleep() {
-  return !was_rung() && (fabric_ == nullptr || fabric_->arm());
-}
-
 bool ServerThread::was_rung() const noexcept {
   return node_.memory().header().agent_bell.rings.load(std::memory_order_relaxed) != seen_rings_;
 }
 
 std::chrono::milliseconds ServerThread::max_sleep() const {
-  auto longest = std::min(maintenance_interval, connections_.next_look());
+  auto longest = std::min(maintenance_interval, connections_.max_lock_delay());
   if (!is_listening_) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(listens_again_ - Clock::now());
     longest = std::clamp(left, std::chrono::milliseconds(0), longest);
@@ -308,7 +301,14 @@ void ServerThread::accept_some() {
   for (int taken = 0; taken < most; ++taken) {
     auto channel = shared_.listener.accept();
     if (!channel.ok()) {
-      stop_listening(channel.status());
+      // The pending connection stays in the listener's queue. Without this pause epoll would report
+      // it again immediately and endlessly.
+      if (!std::exchange(is_short_of_descriptors_, true)) {
+        shared_.options.warn(
+            shared_.name() +
+            "cannot accept a connection until a descriptor is free: " + channel.status().message());
+      }
+      stop_listening(Clock::now() + maintenance_interval);
       return;
     }
     if (*channel == nullptr) {
@@ -359,16 +359,6 @@ void ServerThread::begin_with_new() {
   for (auto& channel : mine) {
     connections_.begin(std::move(channel));
   }
-}
-
-// The pending connection stays in the listener's queue. Without this pause epoll would report it
-// again immediately and endlessly.
-void ServerThread::stop_listening(const Status& why) {
-  if (!std::exchange(is_short_of_descriptors_, true)) {
-    shared_.options.warn("the agent cannot accept a connection until a descriptor is free: " +
-                         why.message());
-  }
-  stop_listening(Clock::now() + maintenance_interval);
 }
 
 void ServerThread::stop_listening(TimePoint until) {

@@ -23,7 +23,7 @@
 #include "rma/server/agent/agent_state.hpp"
 #include "rma/server/agent/connection_table.hpp"
 #include "rma/server/agent/progress_handoff.hpp"
-#include "rma/server/connection/event_queue.hpp"
+#include "rma/server/connection/poller.hpp"
 
 namespace tessera::rma::server {
 
@@ -63,18 +63,15 @@ class ServerThread {
   Status open_fabric();
 
   void run() noexcept;
-  bool take_turn();
   bool poll_once();
-  bool take_ready_descriptors();
+  bool serve_rdma_peers();
   bool take_events();
-  bool take_event(int fd);
   void maintain(TimePoint now);
   void answer_locks();
 
   [[nodiscard]] bool stays_awake() const;
   void note_iteration(bool is_busy);
   void sleep();
-  [[nodiscard]] bool may_sleep();
   [[nodiscard]] bool was_rung() const noexcept;
   [[nodiscard]] std::chrono::milliseconds max_sleep() const;
 
@@ -82,7 +79,6 @@ class ServerThread {
   void assign_to_least_loaded(std::unique_ptr<Channel> channel);
   void begin_with_new();
   void check_for_flood(std::uint64_t gone);
-  void stop_listening(const Status& why);
   void stop_listening(TimePoint until);
   void listen_again(TimePoint now);
 
@@ -91,7 +87,7 @@ class ServerThread {
   detail::Node& node_;
   ProgressHandoff handoff_;
   std::mutex iteration_mutex_;  // protects everything below except what take_on() and load() use
-  EventQueue events_;
+  Poller events_;
   detail::Descriptor waking_{-1};  // an eventfd
   std::mutex new_mutex_;
   std::vector<std::unique_ptr<Channel>> new_;

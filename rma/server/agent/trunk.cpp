@@ -23,7 +23,7 @@ Status Trunk::open() {
                                                                      .origin = options_.carrier,
                                                                      .node = options_.other}));
   handshake_.emplace(std::move(handshake));
-  writer_.emplace(*channel_);
+  queue_.emplace(*channel_);
   reader_.emplace(*channel_, static_cast<FrameSink&>(*this), &pool_);
   begun_ = std::chrono::steady_clock::now();
   return {};
@@ -44,7 +44,7 @@ Status Trunk::pass_on(const ForwardedRequest& forwarded, std::span<const std::by
 
 Status Trunk::post(const FrameHeader& request, std::span<const std::byte> descriptor,
                    std::vector<std::byte> payload) {
-  return writer_->post(encode(request, descriptor), std::move(payload), FrameWriter::When::soon);
+  return queue_->post(encode(request, descriptor), std::move(payload), SendQueue::When::soon);
 }
 
 Status Trunk::advance() {
@@ -58,7 +58,7 @@ Status Trunk::advance() {
 }
 
 Status Trunk::flush() {
-  return state_ >= State::asking_for_path ? writer_->flush() : Status();
+  return state_ >= State::asking_for_path ? queue_->flush() : Status();
 }
 
 // A socket that is still connecting accepts no bytes; if connecting failed, send() reports it.
@@ -104,7 +104,7 @@ Status Trunk::introduce() {
                                  .origin = options_.carrier,
                                  .forwarder = options_.own.value,
                                  .words = {static_cast<std::uint64_t>(ConnectionUse::agent), 0}};
-  TESSERA_RETURN_IF_ERROR(writer_->post(encode(introduction), {}, nullptr));
+  TESSERA_RETURN_IF_ERROR(queue_->post(encode(introduction), {}, nullptr));
   return options_.fabric != nullptr ? ask_for_path() : send_waiting();
 }
 
@@ -122,7 +122,7 @@ Status Trunk::ask_for_path() {
                             .forwarder = options_.own.value,
                             .operation = 1};
   state_ = State::asking_for_path;
-  return writer_->post(encode(request, mine), {}, nullptr);
+  return queue_->post(encode(request, mine), {}, nullptr);
 }
 
 // The other agent has already moved to the path, or it refused and stays with TCP.
@@ -133,7 +133,7 @@ Status Trunk::move_to_path(std::span<const std::byte> address) {
     TESSERA_RETURN_IF_ERROR(path_->connect(other));
     path_->watch(std::move(channel_));
     channel_ = std::move(path_);
-    writer_->move_to(*channel_);
+    queue_->move_to(*channel_);
     reader_->move_to(*channel_);
   }
   path_.reset();
@@ -163,7 +163,7 @@ void Trunk::say_bye() {
   if (state_ >= State::asking_for_path) {
     const FrameHeader bye{.kind = Kind::bye, .origin = options_.carrier};
     detail::catch_bad_alloc([&] {
-      return writer_->post(encode(bye), {}, nullptr);
+      return queue_->post(encode(bye), {}, nullptr);
     }).ignore("an agent that is not notified finds that this one is gone");
   }
 }
@@ -178,7 +178,7 @@ const ForwardedRequest* Trunk::find(const FrameHeader& answer) const {
 }
 
 Status Trunk::begin(const FrameHeader& header, std::span<const std::byte>,
-                    std::vector<iovec>& into) {
+                    std::span<const std::byte>, std::vector<iovec>& into) {
   const bool is_known =
       is_answer(header.kind) || header.kind == Kind::acknowledge || header.kind == Kind::bye;
   if (!is_known || header.descriptor_bytes > 0 || header.payload_bytes > max_direct_bytes) {

@@ -30,7 +30,8 @@
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
 #include "rma/server/connection/buffer_pool.hpp"
-#include "rma/server/connection/stream.hpp"
+#include "rma/server/connection/frame_reader.hpp"
+#include "rma/server/connection/send_queue.hpp"
 #include "rma/server/connection/tcp.hpp"
 #include "rma/server/wire/handshake.hpp"
 #include "rma/server/wire/wire.hpp"
@@ -82,7 +83,7 @@ class Trunk final : private FrameSink {
   /// What the event queue has to watch.
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
   [[nodiscard]] bool waits_for_room() const noexcept {
-    return state_ == State::connecting || (!writer_->is_empty() && channel_->shows_room());
+    return state_ == State::connecting || (!queue_->is_empty() && channel_->shows_room());
   }
 
   /// Whether a request may be passed on now; `bytes` includes its reply.
@@ -111,7 +112,7 @@ class Trunk final : private FrameSink {
   enum class State : std::uint8_t { connecting, greeting, asking_for_path, open };
 
   Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
-               std::vector<iovec>& into) override;
+               std::span<const std::byte> payload, std::vector<iovec>& into) override;
   Status end(const FrameHeader& header) override;
   Status greet();
   Status send_greeting();
@@ -139,7 +140,7 @@ class Trunk final : private FrameSink {
   std::unique_ptr<Channel> channel_;
   std::optional<HandshakeClient> handshake_;
   std::unique_ptr<detail::RdmaConnection> path_;  // the path that was requested
-  std::optional<FrameWriter> writer_;
+  std::optional<SendQueue> queue_;
   std::optional<FrameReader> reader_;
   std::deque<Waiting> waiting_;
   std::deque<ForwardedRequest> in_flight_;  // in the order in which they were taken

@@ -89,7 +89,7 @@ Status AgentControlChannel::raise_flag(WorldRank rank, RegionId region, std::uin
                            .region = region,
                            .offset = offset,
                            .words = {static_cast<std::uint32_t>(value), 0}};
-  return link->post(header, {}, {}, nullptr, ClientConnection::When::now);
+  return link->post({.header = header}, ClientConnection::When::now);
 }
 
 Result<std::uint64_t> AgentControlChannel::notify(WorldRank rank) {
@@ -116,9 +116,9 @@ Result<LockOutcome> AgentControlChannel::try_lock(NodeId node, RegionId memory,
 
 Status AgentControlChannel::unlock(NodeId node, RegionId memory, std::uint64_t offset) {
   TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
-  Status posted = link->post(lock_request(Kind::unlock, node, memory, offset), {}, {}, nullptr,
+  Status posted = link->post({.header = lock_request(Kind::unlock, node, memory, offset)},
                              ClientConnection::When::now);
-  link->note_unlocked();
+  link->route().note_locks(-1);
   return posted;
 }
 
@@ -229,9 +229,9 @@ Result<std::uint64_t> query_word_with(Way& way, ClientConnection& link, const Fr
 
 // Waits for a query, which has a time limit.
 struct DeadlineWait {
-  TransientConnection& visit;
+  TransientConnection& connection;
   TransientConnection::TimePoint deadline;
-  void wait(Completion& done) const { visit.wait(done, deadline); }
+  void wait(Completion& done) const { connection.wait(done, deadline); }
 };
 
 // Waits and calls `look` in between.
@@ -239,8 +239,8 @@ struct CheckingWait {
   Client& client;
   const std::function<void()>& look;
   void wait(Completion& done) const {
-    detail::Backoff nap(max_sleep, detail::max_timed_wait);
-    while (!client.wait(done, nap.next())) {
+    detail::Backoff pause(max_sleep, detail::max_timed_wait);
+    while (!client.wait(done, pause.next())) {
       look();
     }
   }
@@ -283,10 +283,10 @@ Result<std::uint64_t> AgentControlChannel::query_briefly(NodeId node, const Fram
   }
   // Failing to connect is evidence about the node; losing the new connection again is not.
   while (true) {
-    TESSERA_ASSIGN_OR_RETURN(TransientConnection visit,
+    TESSERA_ASSIGN_OR_RETURN(TransientConnection transient,
                              TransientConnection::open(*client_, node, patience));
-    DeadlineWait way{visit, deadline};
-    auto word = query_word_with(way, visit.link(), header);
+    DeadlineWait way{transient, deadline};
+    auto word = query_word_with(way, transient.link(), header);
     if (word.ok() || word.status().code() != Code::peer_lost) {
       return word;
     }
@@ -311,8 +311,8 @@ Result<std::uint64_t> AgentControlChannel::query_until(TransientConnection::Time
   awaited.word = &question->word;
   awaited.held = question;
   TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
-  detail::Backoff nap(max_sleep, detail::max_timed_wait);
-  while (!client_->wait(question->done, nap.next())) {
+  detail::Backoff pause(max_sleep, detail::max_timed_wait);
+  while (!client_->wait(question->done, pause.next())) {
     if (std::chrono::steady_clock::now() > deadline) {
       return Status::error(Code::timed_out, "the agent does not answer at present");
     }

@@ -14,7 +14,7 @@
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
 #include "rma/server/client/client.hpp"
-#include "rma/server/client/coalesced_messages.hpp"
+#include "rma/server/client/request_queue.hpp"
 #include "rma/server/client/shutdown_notices.hpp"
 
 namespace tessera::rma::server {

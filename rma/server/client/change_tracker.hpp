@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Changes: records which changes of memory at a node a fence still has to cover.
+// ChangeTracker: records which changes of memory at a node a fence still has to cover.
 //
 // A stream keeps its order, so the answer to a fence covers everything sent before it, whatever its
 // target. Whether a fence is needed is tracked per target rank, and per target rank and region.
@@ -19,7 +19,7 @@
 
 namespace tessera::rma::server {
 
-class Changes {
+class ChangeTracker {
  public:
   /// Records a change that was sent. Requires: one caller at a time.
   void note(WorldRank target, RegionId region) noexcept {

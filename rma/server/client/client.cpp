@@ -12,7 +12,7 @@
 
 #include "rma/catch_bad_alloc.hpp"
 #include "rma/node/backoff.hpp"
-#include "rma/server/client/coalesced_messages.hpp"
+#include "rma/server/connection/poller.hpp"
 #include "rma/server/connection/thread_without_signals.hpp"
 
 namespace tessera::rma::server {
@@ -81,7 +81,7 @@ Result<ClientConnection*> Client::make_link(NodeId node, std::chrono::millisecon
       link = std::make_unique<ClientConnection>(*this, node, nullptr);
     }
     if (is_clustered(node)) {
-      TESSERA_RETURN_IF_ERROR(link->join_cluster());
+      TESSERA_RETURN_IF_ERROR(link->route().share());
     }
     // A link that was refused is kept, unused, for the same reason.
     keep_link(peer, std::move(link), refusal.ok());
@@ -132,14 +132,14 @@ void Client::note_lost_way(const ClientConnection& way, const Status& reason) {
   if (options_.clusters.are_on()) {
     for (ClientConnection* const link : links()) {
       if (link != &way) {
-        link->note_lost_way(way, reason);
+        link->route().note_lost(way, reason);
       }
     }
   }
 }
 
-Result<std::unique_ptr<ClientConnection>> Client::visit(NodeId node,
-                                                        std::chrono::milliseconds timeout) {
+Result<std::unique_ptr<ClientConnection>> Client::open_transient(
+    NodeId node, std::chrono::milliseconds timeout) {
   constexpr std::chrono::milliseconds pause{1};
   Peer& peer = peer_at(node);
   const auto deadline = Clock::now() + timeout;
@@ -156,14 +156,15 @@ Result<std::unique_ptr<ClientConnection>> Client::visit(NodeId node,
   if (peer.of_links.are_paused()) {
     return peer.of_links.failure;
   }
-  TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_visits, timeout));
+  TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_transients, timeout));
   return std::make_unique<ClientConnection>(*this, node, std::move(channel));
 }
 
 detail::ConnectionLoss Client::contact(NodeId node) noexcept {
   const ClientConnection* const link = existing_link(node);
   const bool is_lost = link != nullptr && link->is_lost();
-  return {.is_lost = is_lost, .error = is_lost ? link->error() : peer_at(node).error.load()};
+  return {.is_lost = is_lost,
+          .error = is_lost ? link->channel().error() : peer_at(node).error.load()};
 }
 
 std::chrono::nanoseconds Client::silence_of(NodeId node) noexcept {
@@ -274,7 +275,7 @@ void Client::note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
     attempts.again = is_final ? Clock::time_point::max() : Clock::time_point();
   }
   if (is_final) {
-    peer.of_links = peer.of_visits = attempts;
+    peer.of_links = peer.of_transients = attempts;
   }
   if (!was_long) {
     peer.silent_since = 0;
@@ -284,7 +285,8 @@ void Client::note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
 }
 
 // If memory runs out, only the reason.
-void Client::tell_of(detail::LongWait& wait, std::string_view what, NodeId node) const noexcept {
+void Client::report_long_wait(detail::LongWait& wait, std::string_view what,
+                              NodeId node) const noexcept {
   if (options_.log == nullptr) {
     return;
   }
@@ -384,8 +386,7 @@ Status Client::shake_hands(Channel& channel, NodeId node, Clock::time_point dead
                                        channel.peer()))
           .hint("its process is stopped or has no free descriptor (ulimit -n); check its output");
     }
-    pollfd waiting{.fd = channel.descriptor(), .events = POLLIN, .revents = 0};
-    poll(&waiting, 1, 100);
+    Poller::wait_for(channel.descriptor(), EPOLLIN, std::chrono::milliseconds(100));
     std::array<std::byte, challenge_bytes> bytes;
     const iovec room{bytes.data(), bytes.size()};
     TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel.receive(std::span(&room, 1)));
@@ -422,7 +423,7 @@ int Client::progress() {
 
 void Client::flush() {
   for (ClientConnection* const link : links()) {
-    link->flush();
+    link->queue().flush();
   }
 }
 
@@ -442,29 +443,30 @@ bool Client::is_busy() const {
   const detail::RdmaContext* const fabric = fabric_.load(std::memory_order_acquire);
   return (fabric != nullptr && fabric->is_busy()) ||
          std::any_of(all.begin(), all.end(), [](const ClientConnection* link) {
-           return !link->is_lost() && (link->has_pending_replies() || link->has_unsent());
+           return !link->is_lost() && link->is_polled();
          });
 }
 
 bool Client::is_streaming() const {
   const auto all = links();
-  return std::any_of(all.begin(), all.end(),
-                     [](const ClientConnection* link) { return link->is_streaming(); });
+  return std::any_of(all.begin(), all.end(), [](ClientConnection* link) {
+    return link->replies().is_streaming() || link->queue().is_held_up();
+  });
 }
 
 // Called now and then by one of the waiting threads.
 void Client::check_hosts() {
   constexpr std::chrono::seconds every{1};
-  constexpr std::uint32_t checks_a_look = 5;
+  constexpr std::uint32_t checks_a_release = 5;
   const auto now = Clock::now().time_since_epoch();
   auto last = checked_.load();
   if (now - last >= every && checked_.compare_exchange_strong(last, now)) {
-    const bool gives_back = ++checks_ % checks_a_look == 0;
+    const bool gives_back = ++checks_ % checks_a_release == 0;
     for (ClientConnection* const link : links()) {
       link->check_host();
       link->close_if_idle(options_.idle_connection);
       if (gives_back) {
-        link->release_memory();
+        link->release_unused();
       }
     }
     if (detail::RdmaContext* const fabric = fabric_.load(std::memory_order_acquire);
@@ -525,20 +527,20 @@ void Client::spin(const Completion& done) {
       helper == nullptr ? options_.spin : std::max(options_.spin, options_.min_help_spin);
   const detail::ProgressScope helping(helper);
   // Polling a device is cheap compared with an iteration of the agent's work.
-  const unsigned looks_a_turn = fabric_.load(std::memory_order_relaxed) == nullptr ? 1 : 8;
-  unsigned looks = 0;
-  const auto look = [&] {
+  const unsigned polls_a_help = fabric_.load(std::memory_order_relaxed) == nullptr ? 1 : 8;
+  unsigned polls = 0;
+  const auto poll_once = [&] {
     const bool has_come = done.done() || progress() > 0;
-    if (!has_come && ++looks % looks_a_turn == 0) {
+    if (!has_come && ++polls % polls_a_help == 0) {
       helping.help();
     }
     return has_come;
   };
   // Polling a socket is a system call, so no pauses are needed in between.
   const auto start = Clock::now();
-  while (!look()) {
+  while (!poll_once()) {
     if (Clock::now() - start >= budget) {
-      detail::yield_until(options_.linger, look);
+      detail::yield_until(options_.linger, poll_once);
       return;
     }
   }
@@ -585,11 +587,18 @@ bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
   return is_done || done.done();
 }
 
+void Client::wait_briefly(std::chrono::nanoseconds period) {
+  Completion never;
+  never.begin();
+  wait(never, period);
+  never.end({});
+}
+
 // Waiting threads poll their operation repeatedly; between two polls they still count as waiting.
 bool Client::is_waited_for() const {
-  constexpr std::chrono::nanoseconds between_looks = std::chrono::microseconds(200);
+  constexpr std::chrono::nanoseconds between_polls = std::chrono::microseconds(200);
   return waiting_.load() > 0 ||
-         Clock::now().time_since_epoch().count() - last_waited_.load() < between_looks.count();
+         Clock::now().time_since_epoch().count() - last_waited_.load() < between_polls.count();
 }
 
 // A thread sends what it holds back itself.
@@ -617,7 +626,7 @@ void Client::wake() {
 }
 
 // The wait is long if nothing arrives for the waiting threads. Returns whether wake_now() ended it.
-bool Client::nap() {
+bool Client::wait_for_request() {
   const bool is_long = is_quiet();
   std::unique_lock guard(sleep_mutex_);
   is_waiting_ = true;
@@ -640,12 +649,12 @@ void Client::let_requests_accumulate() const {
 // The progress thread. Waiting threads do its work instead of it.
 void Client::communicate() noexcept {
   pthread_setname_np(pthread_self(), "tessera-comm");
-  bool is_brought_on = false;
+  bool continues_stream = false;
   while (!is_ending_) {
     if (is_busy()) {
-      is_brought_on = is_brought_on && is_streaming() && waiting_.load() == 0;
-      if (!is_brought_on && is_waited_for()) {
-        is_brought_on = nap();
+      continues_stream = continues_stream && is_streaming() && waiting_.load() == 0;
+      if (!continues_stream && is_waited_for()) {
+        continues_stream = wait_for_request();
         let_requests_accumulate();
         continue;
       }
@@ -666,7 +675,7 @@ void Client::communicate() noexcept {
     is_wake_requested_ = false;
     is_asleep_ = false;
     guard.unlock();
-    is_brought_on = is_streaming();
+    continues_stream = is_streaming();
     let_requests_accumulate();
   }
 }

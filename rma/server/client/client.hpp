@@ -32,6 +32,7 @@
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
 #include "rma/server/client/client_connection.hpp"
+#include "rma/server/client/packing_model.hpp"
 #include "rma/server/connection/clusters.hpp"
 #include "rma/server/connection/tcp.hpp"
 #include "rma/server/wire/handshake.hpp"
@@ -104,7 +105,8 @@ class Client {
   /// has no link. Only the caller drives it, and destroying it ends the connection. A failed
   /// attempt does not keep link_to() from trying, unless the node is gone. Errors: as link_to();
   /// also timed_out while another thread connects.
-  Result<std::unique_ptr<ClientConnection>> visit(NodeId node, std::chrono::milliseconds timeout);
+  Result<std::unique_ptr<ClientConnection>> open_transient(NodeId node,
+                                                           std::chrono::milliseconds timeout);
   /// The link that link_to() made; null if it has made none.
   [[nodiscard]] ClientConnection* existing_link(NodeId node) noexcept {
     return peer_at(node).ready.load(std::memory_order_acquire);
@@ -122,6 +124,8 @@ class Client {
   /// max_sleep means that the caller has waited long: it then sleeps at once if nothing is
   /// arriving.
   bool wait(Completion& done, std::chrono::nanoseconds period);
+  /// Lets what is under way advance, for at most `period`.
+  void wait_briefly(std::chrono::nanoseconds period);
   /// Wakes the progress thread so that outstanding requests progress while no thread waits.
   void wake_progress();
   /// The same for long transfers: takes effect at once, even if a thread waited a moment ago.
@@ -140,8 +144,8 @@ class Client {
   [[nodiscard]] std::int32_t route_count(NodeId node) const noexcept {
     return options_.clusters.choices(own_node_, node);
   }
-  [[nodiscard]] NodeId intermediary(NodeId node, std::int32_t turn) const noexcept {
-    return options_.clusters.intermediary(options_.rank, own_node_, node, turn);
+  [[nodiscard]] NodeId intermediary(NodeId node, std::int32_t choice) const noexcept {
+    return options_.clusters.intermediary(options_.rank, own_node_, node, choice);
   }
   /// The link to the node of that rank if other agents pass on its requests; else null.
   [[nodiscard]] ClientConnection* clustered_link_of(WorldRank rank) noexcept;
@@ -150,7 +154,7 @@ class Client {
 
   /// To be called now and then while waiting for the agent of `node`. If a line about a long wait
   /// is due, logs what is waited for, as in "a reply from".
-  void tell_of(detail::LongWait& wait, std::string_view what, NodeId node) const noexcept;
+  void report_long_wait(detail::LongWait& wait, std::string_view what, NodeId node) const noexcept;
 
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
 
@@ -170,7 +174,7 @@ class Client {
     std::mutex connecting;
     std::unique_ptr<ClientConnection> link;
     Attempts of_links;
-    Attempts of_visits;
+    Attempts of_transients;
     Pause pause{0};             // after the last attempt; 0: it succeeded
     std::atomic<int> error{0};  // of the last attempt, as errno
     // Nanoseconds of the steady clock; 0: it has replied.
@@ -221,7 +225,7 @@ class Client {
   void check_hosts();
   void communicate() noexcept;
   void wake();
-  bool nap();
+  bool wait_for_request();
   void let_requests_accumulate() const;
 
   ClientOptions options_;

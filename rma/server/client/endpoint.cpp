@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/server/client/endpoint.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -122,7 +123,7 @@ Status start_batches(const Target& target, Fragments fragments, Completion& done
 }  // namespace
 
 bool ServerEndpoint::is_packed(const CopyShape& shape) const noexcept {
-  return shape.run_bytes < link_.limits().min_direct_row;
+  return shape.run_bytes < link_.options().limits.min_direct_row;
 }
 
 FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
@@ -136,9 +137,10 @@ FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
 Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
                            Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
-  Chunks chunks = is_packed(shape) ? packed_chunks(shape, link_.parts()) : direct_chunks(to, shape);
+  Chunks chunks =
+      is_packed(shape) ? packed_chunks(shape, link_.options().parts) : direct_chunks(to, shape);
   if (shape.total_bytes() <= chunks.limit()) {
-    return end_refused(done, put_part(to, source, shape, done, link_.when()));
+    return end_refused(done, put_part(to, source, shape, done, link_.queue().when()));
   }
   // Each part is sent at once: parts that wait for others would not form a pipeline.
   return more_parts(done, [&] {
@@ -146,7 +148,7 @@ Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& 
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return put_part(moved(to, remote), source + local, part, done,
-                                             ClientConnection::When::now);
+                                             RequestQueue::When::now);
                            });
                          });
   });
@@ -157,57 +159,78 @@ Result<bool> ServerEndpoint::put_now(const Target& to, const void* from, std::si
   if (bytes > word_bytes && !link_.is_polled()) {
     return false;
   }
-  return put_small(to, static_cast<const std::byte*>(from), bytes, link_.when());
+  return put_small(to, static_cast<const std::byte*>(from), bytes, link_.queue().when());
+}
+
+bool ServerEndpoint::joins_batch(const Target& target, std::size_t bytes) const noexcept {
+  return bytes <= link_.options().gathered_bytes && target.offset < OperationBatch::max_offset;
 }
 
 Result<bool> ServerEndpoint::put_small(const Target& to, const std::byte* from, std::size_t bytes,
-                                       ClientConnection::When when) {
-  const bool gathers = when == ClientConnection::When::soon && link_.may_batch(to.offset, bytes);
-  if (!gathers && bytes > word_bytes) {
+                                       RequestQueue::When when) {
+  const bool is_batched = when == RequestQueue::When::soon && joins_batch(to, bytes);
+  if (!is_batched && bytes > word_bytes) {
     return false;
   }
-  FrameHeader header = request(Kind::put, to);
-  if (gathers) {
-    TESSERA_RETURN_IF_ERROR(
-        link_.gather(header, nullptr, const_cast<std::byte*>(from), bytes, nullptr));
-    return true;
+  PostedRequest put{.header = request(Kind::put, to)};
+  const PostedRequest::SmallOperation operation{.local = const_cast<std::byte*>(from),
+                                                .bytes = bytes};
+  if (is_batched) {
+    put.operation = &operation;
+  } else {
+    put.header.flags = flags::inline_data;
+    std::memcpy(put.header.words.data(), from, bytes);
+    put.header.words[1] = bytes;
   }
-  header.flags = flags::inline_data;
-  std::memcpy(header.words.data(), from, bytes);
-  header.words[1] = bytes;
-  TESSERA_RETURN_IF_ERROR(link_.post(header, {}, {}, nullptr, when));
+  TESSERA_RETURN_IF_ERROR(link_.post(put, when));
   return true;
 }
 
 Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const CopyShape& shape,
-                                Completion& done, ClientConnection::When when) {
+                                Completion& done, RequestQueue::When when) {
+  PostedRequest put{.header = request(Kind::put, to), .sent = &done};
+  put.header.payload_bytes = shape.total_bytes();
   if (shape.levels == 0) {
-    TESSERA_ASSIGN_OR_RETURN(const bool is_done, put_small(to, from, shape.run_bytes, when));
-    if (is_done) {
-      done.end({});
-      return {};
+    if (shape.run_bytes <= std::max(word_bytes, link_.options().gathered_bytes)) {
+      TESSERA_ASSIGN_OR_RETURN(const bool is_done, put_small(to, from, shape.run_bytes, when));
+      if (is_done) {
+        done.end({});
+        return {};
+      }
     }
+    const iovec run{const_cast<std::byte*>(from), shape.run_bytes};
+    put.body = std::span(&run, 1);
+    put.is_body_copied = is_packed(shape) && shape.run_bytes >= min_piece_bytes;
+    return link_.post(put, when);
   }
-  FrameHeader header = request(Kind::put, to);
-  header.payload_bytes = shape.total_bytes();
   const std::vector<std::byte> descriptor = pattern_of(shape);
-  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
-  if (is_packed(shape) && (shape.levels > 0 || shape.run_bytes >= min_piece_bytes)) {
-    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), when));
-    done.end({});
-    return {};
+  put.header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  put.descriptor = descriptor;
+  if (is_packed(shape)) {
+    return post_packed(put, pack(from, shape), done, when);
   }
-  std::vector<iovec> pieces;
+  std::vector<iovec> runs;
   kernels::for_each_run(shape, [&](std::int64_t local, std::int64_t) {
-    pieces.push_back({const_cast<std::byte*>(from) + local, shape.run_bytes});
+    runs.push_back({const_cast<std::byte*>(from) + local, shape.run_bytes});
   });
-  return link_.post(header, descriptor, pieces, &done, when);
+  put.body = runs;
+  return link_.post(put, when);
+}
+
+// The operation is complete once its bytes are packed.
+Status ServerEndpoint::post_packed(PostedRequest& request, std::vector<std::byte> packed,
+                                   Completion& done, RequestQueue::When when) {
+  request.sent = nullptr;
+  request.owned = &packed;
+  TESSERA_RETURN_IF_ERROR(link_.post(request, when));
+  done.end({});
+  return {};
 }
 
 Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
   auto* destination = static_cast<std::byte*>(to);
   Chunks chunks =
-      is_packed(shape) ? answered_chunks(shape, link_.parts()) : direct_chunks(from, shape);
+      is_packed(shape) ? answered_chunks(shape, link_.options().parts) : direct_chunks(from, shape);
   if (shape.total_bytes() <= chunks.limit()) {
     return end_refused(done, get_part(destination, from, shape, done));
   }
@@ -226,8 +249,9 @@ Status ServerEndpoint::get_part(std::byte* to, const Target& from, const CopySha
   FrameHeader header = request(Kind::get, from);
   const std::size_t bytes = shape.total_bytes();
   // Only together with other outstanding requests: a single get is sent at once.
-  if (shape.levels == 0 && link_.is_polled() && link_.may_batch(header.offset, bytes)) {
-    return link_.gather(header, nullptr, to, bytes, &done);
+  if (shape.levels == 0 && link_.is_polled() && joins_batch(from, bytes)) {
+    const PostedRequest::SmallOperation operation{.local = to, .bytes = bytes, .done = &done};
+    return link_.post({.header = header, .operation = &operation}, RequestQueue::When::soon);
   }
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
@@ -247,16 +271,16 @@ Status ServerEndpoint::accumulate(const Target& to, const void* from, const Copy
                                   const Scale& scale, Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
   constexpr std::size_t largest_element = 16;
-  Chunks chunks = packed_chunks(shape, link_.parts());
+  Chunks chunks = packed_chunks(shape, link_.options().parts);
   if (shape.total_bytes() <= chunks.limit()) {
-    return end_refused(done, accumulate_part(to, source, shape, scale, done, link_.when()));
+    return end_refused(done, accumulate_part(to, source, shape, scale, done, link_.queue().when()));
   }
   return more_parts(done, [&] {
     return for_each_part(shape, chunks, largest_element,
                          [&](std::int64_t local, std::int64_t remote, const CopyShape& part) {
                            return announced(done, [&] {
                              return accumulate_part(moved(to, remote), source + local, part, scale,
-                                                    done, ClientConnection::When::now);
+                                                    done, RequestQueue::When::now);
                            });
                          });
   });
@@ -264,27 +288,29 @@ Status ServerEndpoint::accumulate(const Target& to, const void* from, const Copy
 
 Status ServerEndpoint::accumulate_part(const Target& to, const std::byte* from,
                                        const CopyShape& shape, const Scale& scale, Completion& done,
-                                       ClientConnection::When when) {
-  FrameHeader header = request(Kind::accumulate, to);
+                                       RequestQueue::When when) {
+  PostedRequest adds{.header = request(Kind::accumulate, to), .sent = &done};
   const std::size_t bytes = shape.total_bytes();
-  if (shape.levels == 0 && when == ClientConnection::When::soon &&
-      link_.may_batch(header.offset, bytes)) {
-    TESSERA_RETURN_IF_ERROR(
-        link_.gather(header, &scale, const_cast<std::byte*>(from), bytes, nullptr));
+  if (shape.levels == 0 && when == RequestQueue::When::soon && joins_batch(to, bytes)) {
+    const PostedRequest::SmallOperation operation{
+        .scale = &scale, .local = const_cast<std::byte*>(from), .bytes = bytes};
+    adds.sent = nullptr;
+    adds.operation = &operation;
+    TESSERA_RETURN_IF_ERROR(link_.post(adds, when));
     done.end({});
     return {};
   }
-  header.payload_bytes = bytes;
+  adds.header.payload_bytes = bytes;
   std::vector<std::byte> descriptor;
   encode_accumulate(scale, shape, descriptor);
-  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  adds.header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  adds.descriptor = descriptor;
   if (shape.levels > 0) {
-    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(from, shape), when));
-    done.end({});
-    return {};
+    return post_packed(adds, pack(from, shape), done, when);
   }
-  const iovec piece{const_cast<std::byte*>(from), shape.run_bytes};
-  return link_.post(header, descriptor, std::span(&piece, 1), &done, when);
+  const iovec run{const_cast<std::byte*>(from), shape.run_bytes};
+  adds.body = std::span(&run, 1);
+  return link_.post(adds, when);
 }
 
 Status ServerEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
@@ -297,21 +323,21 @@ Status ServerEndpoint::put_fragments(const Target& to, Fragments fragments, Comp
 }
 
 Status ServerEndpoint::put_batch(const Target& to, Fragments batch, Completion& done) {
-  FrameHeader header = request(Kind::put, to);
+  PostedRequest put{.header = request(Kind::put, to), .sent = &done};
   std::vector<std::byte> descriptor;
   encode_fragments(batch, descriptor);
-  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
-  header.payload_bytes = total_bytes(batch);
-  if (!are_long(batch, link_.limits())) {
-    TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(batch), link_.when()));
-    done.end({});
-    return {};
+  put.header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  put.header.payload_bytes = total_bytes(batch);
+  put.descriptor = descriptor;
+  if (!are_long(batch, link_.options().limits)) {
+    return post_packed(put, pack(batch), done, link_.queue().when());
   }
   std::vector<iovec> pieces;
   for (const Fragment& each : batch) {
     pieces.push_back({each.local, each.bytes});
   }
-  return link_.post(header, descriptor, pieces, &done, link_.when());
+  put.body = pieces;
+  return link_.post(put, link_.queue().when());
 }
 
 Status ServerEndpoint::get_fragments(const Target& from, Fragments fragments, Completion& done) {
@@ -348,14 +374,13 @@ Status ServerEndpoint::accumulate_fragments(const Target& to, Fragments fragment
 
 Status ServerEndpoint::accumulate_batch(const Target& to, Fragments batch, const Scale& scale,
                                         Completion& done) {
-  FrameHeader header = request(Kind::accumulate, to);
+  PostedRequest adds{.header = request(Kind::accumulate, to)};
   std::vector<std::byte> descriptor;
   encode_accumulate(scale, batch, descriptor);
-  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
-  header.payload_bytes = total_bytes(batch);
-  TESSERA_RETURN_IF_ERROR(link_.post(header, descriptor, pack(batch), link_.when()));
-  done.end({});
-  return {};
+  adds.header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  adds.header.payload_bytes = total_bytes(batch);
+  adds.descriptor = descriptor;
+  return post_packed(adds, pack(batch), done, link_.queue().when());
 }
 
 Status ServerEndpoint::atomic(const Target& at, const AtomicRequest& atomic, Completion& done) {

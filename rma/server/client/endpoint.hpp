@@ -43,17 +43,21 @@ class ServerEndpoint final : public Endpoint {
   [[nodiscard]] FrameHeader request(Kind kind, const Target& target) noexcept;
   /// If the bytes are few, takes them at once and returns true; see put_now().
   Result<bool> put_small(const Target& to, const std::byte* from, std::size_t bytes,
-                         ClientConnection::When when);
+                         RequestQueue::When when);
+  /// Whether a contiguous operation of that size may be sent together with others.
+  [[nodiscard]] bool joins_batch(const Target& target, std::size_t bytes) const noexcept;
+  Status post_packed(PostedRequest& request, std::vector<std::byte> packed, Completion& done,
+                     RequestQueue::When when);
   /// Whether the rows of the transfer are too short to be sent separately.
   [[nodiscard]] bool is_packed(const CopyShape& shape) const noexcept;
   Status put_part(const Target& to, const std::byte* from, const CopyShape& shape, Completion& done,
-                  ClientConnection::When when);
+                  RequestQueue::When when);
   Status get_part(std::byte* to, const Target& from, const CopyShape& shape, Completion& done);
   Status put_batch(const Target& to, Fragments batch, Completion& done);
   Status get_batch(const Target& from, Fragments batch, Completion& done);
   Status accumulate_batch(const Target& to, Fragments batch, const Scale& scale, Completion& done);
   Status accumulate_part(const Target& to, const std::byte* from, const CopyShape& shape,
-                         const Scale& scale, Completion& done, ClientConnection::When when);
+                         const Scale& scale, Completion& done, RequestQueue::When when);
 
   ClientConnection& link_;
   WorldRank self_;

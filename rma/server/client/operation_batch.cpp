@@ -5,7 +5,7 @@
 
 namespace tessera::rma::server {
 
-bool Gather::takes(const FrameHeader& request, const Scale* scale) const noexcept {
+bool OperationBatch::takes(const FrameHeader& request, const Scale* scale) const noexcept {
   if (is_empty()) {
     return true;
   }
@@ -14,8 +14,8 @@ bool Gather::takes(const FrameHeader& request, const Scale* scale) const noexcep
          request.region == request_.region && same_scale && fragments_.size() < most_items;
 }
 
-void Gather::add(const FrameHeader& request, const Scale* scale, std::byte* local,
-                 std::size_t bytes, Completion* done) {
+void OperationBatch::add(const FrameHeader& request, const Scale* scale, std::byte* local,
+                         std::size_t bytes, Completion* done) {
   // Everything that may throw comes first; for `body_` that is the insertion itself.
   fragments_.reserve(most_items);
   if (request.kind == Kind::get) {
@@ -34,7 +34,7 @@ void Gather::add(const FrameHeader& request, const Scale* scale, std::byte* loca
 
 // A single operation is sent as an ordinary request, which costs the agent less than a list: for
 // example a put and its fence.
-void Gather::describe_one(List& list) const {
+void OperationBatch::describe_one(List& list) const {
   if (scale_) {
     encode_accumulate(*scale_, CopyShape::contiguous(list.bytes), list.descriptor);
   } else if (request_.kind == Kind::get) {
@@ -42,7 +42,7 @@ void Gather::describe_one(List& list) const {
   }
 }
 
-Gather::List Gather::take() {
+OperationBatch::List OperationBatch::take() {
   List list;
   list.header = request_;
   list.bytes = bytes_;
@@ -70,7 +70,7 @@ Gather::List Gather::take() {
   return list;
 }
 
-void Gather::fail(const Status& reason) noexcept {
+void OperationBatch::fail(const Status& reason) noexcept {
   fragments_.clear();
   body_.clear();
   bytes_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Gather: combines small operations into one list (automatic aggregation; the implicit form of
-// [ARMCI06] §3.2.3, without a handle).
+// OperationBatch: combines small operations into one list (automatic aggregation; the implicit form
+// of [ARMCI06] §3.2.3, without a handle).
 //
 // A put, get or accumulate of a few bytes costs a header, a check and perhaps a reply of its own,
 // each of which costs far more than the bytes. So successive operations of one kind on one slice
@@ -34,7 +34,7 @@ struct BatchedGets {
   std::vector<Completion*> done;    ///< of each
 };
 
-class Gather {
+class OperationBatch {
  public:
   static constexpr std::size_t most_items = 256;
   /// Larger offsets cannot be in a list (a limit of the wire format).
@@ -50,7 +50,7 @@ class Gather {
   void add(const FrameHeader& request, const Scale* scale, std::byte* local, std::size_t bytes,
            Completion* done);
 
-  /// The request for everything in the list; the gather is empty afterwards.
+  /// The request for everything in the list; the batch is empty afterwards.
   struct List {
     FrameHeader header;
     std::vector<std::byte> descriptor;
@@ -58,7 +58,7 @@ class Gather {
     std::unique_ptr<BatchedGets> gets;  ///< of a get
     std::size_t bytes = 0;
   };
-  /// Throws std::bad_alloc; the gather keeps everything then.
+  /// Throws std::bad_alloc; the batch keeps everything then.
   [[nodiscard]] List take();
 
   /// Whether the operations are gets. Requires: !is_empty().

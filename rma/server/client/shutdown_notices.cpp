@@ -84,81 +84,81 @@ std::optional<PeerState> ShutdownNotices::peer_state_of(WorldRank rank) const {
 
 // The other ranks rely on the agent, which ends after this.
 void ShutdownNotices::wait_for_ranks_of_node() const {
-  detail::Backoff nap(std::chrono::milliseconds(1), detail::max_timed_wait);
-  for (int place = 0; place < node_->size(); ++place) {
-    while (!node_->is_gone(place)) {
-      std::this_thread::sleep_for(nap.next());
+  detail::Backoff pause(std::chrono::milliseconds(1), detail::max_timed_wait);
+  for (int local_rank = 0; local_rank < node_->size(); ++local_rank) {
+    while (!node_->is_gone(local_rank)) {
+      std::this_thread::sleep_for(pause.next());
     }
   }
 }
 
 std::vector<std::byte> ShutdownNotices::local_states() const {
-  std::vector<std::byte> fates;
-  for (int place = 0; place < node_->size(); ++place) {
-    fates.push_back(
-        static_cast<std::byte>(node_->has_left(place) ? PeerState::left : PeerState::died));
+  std::vector<std::byte> states;
+  for (int local_rank = 0; local_rank < node_->size(); ++local_rank) {
+    states.push_back(
+        static_cast<std::byte>(node_->has_left(local_rank) ? PeerState::left : PeerState::died));
   }
-  return fates;
+  return states;
 }
 
 // A node that was notified, until it has confirmed that.
 struct ShutdownNotices::NotifiedNode {
-  std::optional<TransientConnection> visit;  // empty if a link exists already
+  std::optional<TransientConnection> transient;  // empty if a link exists already
   ClientConnection* link = nullptr;
   Completion received;
 
-  NotifiedNode(std::optional<TransientConnection> its_visit, ClientConnection* its_link)
-      : visit(std::move(its_visit)), link(its_link) {}
+  NotifiedNode(std::optional<TransientConnection> its_transient, ClientConnection* its_link)
+      : transient(std::move(its_transient)), link(its_link) {}
 };
 
 void ShutdownNotices::say(Client& client, std::chrono::milliseconds patience) const {
   wait_for_ranks_of_node();
-  const std::vector<std::byte> fates = local_states();
-  std::deque<NotifiedNode> told;
+  const std::vector<std::byte> states = local_states();
+  std::deque<NotifiedNode> notified;
   // Each node begins with its successor, so that not all nodes notify the same one first.
   for (std::int32_t distance = 1; distance < nodes_.count(); ++distance) {
     const NodeId node{(own_node().value + distance) % nodes_.count()};
     if (has_left(node)) {
       continue;
     }
-    if (told.size() == max_concurrent_notices) {
-      finish(told.front());
-      told.pop_front();
+    if (notified.size() == max_concurrent_notices) {
+      finish(notified.front());
+      notified.pop_front();
     }
-    tell(client, node, fates, patience, told);
+    tell(client, node, states, patience, notified);
   }
-  for (NotifiedNode& each : told) {
+  for (NotifiedNode& each : notified) {
     finish(each);
   }
 }
 
 // A node that cannot be notified is gone itself.
-void ShutdownNotices::tell(Client& client, NodeId node, const std::vector<std::byte>& fates,
+void ShutdownNotices::tell(Client& client, NodeId node, const std::vector<std::byte>& states,
                            std::chrono::milliseconds patience,
-                           std::deque<NotifiedNode>& told) const {
-  std::optional<TransientConnection> visit;
+                           std::deque<NotifiedNode>& notified) const {
+  std::optional<TransientConnection> transient;
   ClientConnection* link = client.existing_link(node);
-  if (link == nullptr || link->is_clustered()) {
-    auto paid = TransientConnection::open(client, node, patience);
-    if (!paid.ok()) {
+  if (link == nullptr || link->route().is_shared()) {
+    auto opened = TransientConnection::open(client, node, patience);
+    if (!opened.ok()) {
       return;
     }
-    link = &visit.emplace(std::move(paid).take()).link();
+    link = &transient.emplace(std::move(opened).take()).link();
   }
   const auto at = static_cast<std::size_t>(own_node().value);
-  const FrameHeader farewell{.kind = Kind::deliver,
-                             .payload_bytes = fates.size(),
-                             .origin = client.options().rank,
-                             .target = nodes_.ranks_of(node).front(),
-                             .region = shutdown_notice_memory,
-                             .offset = first_state_[at],
-                             .words = {at * word_bytes, 1}};
-  if (!link->post(farewell, {}, fates, ClientConnection::When::now).ok()) {
+  const FrameHeader notice{.kind = Kind::deliver,
+                           .payload_bytes = states.size(),
+                           .origin = client.options().rank,
+                           .target = nodes_.ranks_of(node).front(),
+                           .region = shutdown_notice_memory,
+                           .offset = first_state_[at],
+                           .words = {at * word_bytes, 1}};
+  std::vector<std::byte> body = states;
+  if (!link->post({.header = notice, .owned = &body}, ClientConnection::When::now).ok()) {
     return;
   }
-  const FrameHeader fence{
-      .kind = Kind::fence, .origin = farewell.origin, .target = farewell.target};
-  NotifiedNode& one = told.emplace_back(std::move(visit), link);
+  const FrameHeader fence{.kind = Kind::fence, .origin = notice.origin, .target = notice.target};
+  NotifiedNode& one = notified.emplace_back(std::move(transient), link);
   one.received.begin();
   Awaited awaited;
   awaited.done = &one.received;
@@ -167,13 +167,13 @@ void ShutdownNotices::tell(Client& client, NodeId node, const std::vector<std::b
   }
 }
 
-void ShutdownNotices::finish(NotifiedNode& told) {
-  if (told.visit) {
-    told.visit->wait(told.received);
+void ShutdownNotices::finish(NotifiedNode& notified) {
+  if (notified.transient) {
+    notified.transient->wait(notified.received);
   } else {
-    told.link->wait(told.received);
+    notified.link->wait(notified.received);
   }
-  told.received.take_error().ignore("a node that cannot confirm is gone");
+  notified.received.take_error().ignore("a node that cannot confirm is gone");
 }
 
 }  // namespace tessera::rma::server

@@ -61,9 +61,9 @@ class ShutdownNotices {
   ShutdownNotices(std::shared_ptr<detail::Node> node, const detail::NodeMap& nodes,
                   std::byte* memory);
   struct NotifiedNode;
-  void tell(Client& client, NodeId node, const std::vector<std::byte>& fates,
-            std::chrono::milliseconds patience, std::deque<NotifiedNode>& told) const;
-  static void finish(NotifiedNode& told);
+  void tell(Client& client, NodeId node, const std::vector<std::byte>& states,
+            std::chrono::milliseconds patience, std::deque<NotifiedNode>& notified) const;
+  static void finish(NotifiedNode& notified);
   void wait_for_ranks_of_node() const;
   [[nodiscard]] NodeId own_node() const { return nodes_.node_of(node_->ranks().front()); }
   [[nodiscard]] std::vector<std::byte> local_states() const;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/server/client/transient_connection.hpp"
 
-#include <poll.h>
-
 #include <utility>
 
 #include "rma/server/client/client.hpp"
+#include "rma/server/connection/poller.hpp"
 
 namespace tessera::rma::server {
 
 Result<TransientConnection> TransientConnection::open(Client& client, NodeId node,
                                                       std::chrono::milliseconds timeout) {
-  TESSERA_ASSIGN_OR_RETURN(auto link, client.visit(node, timeout));
+  TESSERA_ASSIGN_OR_RETURN(auto link, client.open_transient(node, timeout));
   return TransientConnection(std::move(link), client.options().rank);
 }
 
@@ -21,25 +20,25 @@ TransientConnection::~TransientConnection() {
   }
   Completion sent;
   sent.begin();
-  const FrameHeader bye{.kind = Kind::bye, .origin = self_};
-  if (link_->post(bye, {}, {}, &sent, ClientConnection::When::now).ok()) {
+  if (link_
+          ->post({.header = {.kind = Kind::bye, .origin = self_}, .sent = &sent},
+                 ClientConnection::When::now)
+          .ok()) {
     wait(sent);
     sent.take_error().ignore("the connection ends in any case");
   }
 }
 
 void TransientConnection::wait(Completion& done, TimePoint deadline) {
-  constexpr int look_ms = 100;
+  constexpr std::chrono::milliseconds poll_period{100};
   constexpr std::chrono::seconds check_period{1};
   auto checked = std::chrono::steady_clock::now();
   while (!done.done()) {
     if (link_->progress() > 0 || done.done()) {
       continue;
     }
-    pollfd socket{.fd = link_->descriptor(),
-                  .events = static_cast<short>(link_->has_unsent() ? POLLIN | POLLOUT : POLLIN),
-                  .revents = 0};
-    poll(&socket, 1, look_ms);
+    Poller::wait_for(link_->descriptor(),
+                     link_->queue().has_unsent() ? EPOLLIN | EPOLLOUT : EPOLLIN, poll_period);
     const auto now = std::chrono::steady_clock::now();
     if (now - checked > check_period) {
       checked = now;

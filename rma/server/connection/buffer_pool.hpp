@@ -47,7 +47,7 @@ class BufferPool {
   }
 
   /// Frees the buffers that were not needed since the last call, except one.
-  void look() noexcept {
+  void release_unused() noexcept {
     const std::size_t idle = std::min(min_free_, free_.empty() ? 0 : free_.size() - 1);
     free_.resize(free_.size() - idle);
     min_free_ = free_.size();
@@ -63,7 +63,7 @@ class BufferPool {
   const std::size_t max_kept_;
   std::vector<std::vector<std::byte>> free_;
   std::size_t taken_ = 0;
-  std::size_t min_free_ = 0;  // the minimum since look()
+  std::size_t min_free_ = 0;  // the minimum since release_unused()
 };
 
 }  // namespace tessera::rma::server

@@ -24,7 +24,7 @@ class PackedBuffer {
   [[nodiscard]] std::byte* data() const noexcept { return memory_.get(); }
 
   /// Frees the memory if it was not used since the last call. Requires: no payload is in it.
-  void look() noexcept {
+  void release_unused() noexcept {
     if (!std::exchange(is_used_, false)) {
       memory_.reset();
       bytes_ = 0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rma/completion.hpp"
-#include "rma/server/connection/stream.hpp"
+#include "rma/server/connection/send_queue.hpp"
 #include "tests/support/checks.hpp"
 
 namespace tessera::rma::server {
@@ -17,7 +17,7 @@ namespace {
 
 using test::fails;
 using test::ok;
-using When = FrameWriter::When;
+using When = SendQueue::When;
 
 /// Accepts bytes up to its room, and keeps them.
 class NarrowChannel final : public Channel {
@@ -67,79 +67,79 @@ Text long_text(char letter) {
   return {std::string(5000, letter)};
 }
 
-TEST(FrameWriter, SendsAtOnceWhatThereIsRoomFor) {
+TEST(SendQueue, SendsAtOnceWhatThereIsRoomFor) {
   NarrowChannel channel(1'000'000);
-  FrameWriter writer(channel);
+  SendQueue queue(channel);
   Text body = long_text('b');
   Sent sent;
-  EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::now)));
+  EXPECT_TRUE(ok(queue.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::now)));
   EXPECT_EQ(channel.sent(), "head" + body.text);
   EXPECT_TRUE(sent.done.done());
-  EXPECT_FALSE(writer.is_held_up());
+  EXPECT_FALSE(queue.is_held_up());
 }
 
-TEST(FrameWriter, KeepsWhatThereIsNoRoomForAndSendsItInOrder) {
+TEST(SendQueue, KeepsWhatThereIsNoRoomForAndSendsItInOrder) {
   NarrowChannel channel(1000);
-  FrameWriter writer(channel);
+  SendQueue queue(channel);
   Text first = long_text('1');
   Text second = long_text('2');
   Sent one;
   Sent two;
-  EXPECT_TRUE(ok(writer.post(Text{"a"}.bytes(), first.piece(), &one.done)));
-  EXPECT_TRUE(ok(writer.post(Text{"b"}.bytes(), second.piece(), &two.done)));
+  EXPECT_TRUE(ok(queue.post(Text{"a"}.bytes(), first.piece(), &one.done)));
+  EXPECT_TRUE(ok(queue.post(Text{"b"}.bytes(), second.piece(), &two.done)));
   EXPECT_EQ(channel.sent().size(), 1000U);
-  EXPECT_TRUE(writer.is_held_up());
+  EXPECT_TRUE(queue.is_held_up());
   channel.make_room(4001);
-  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_TRUE(ok(queue.flush()));
   EXPECT_TRUE(one.done.done());
   EXPECT_FALSE(two.done.done());
   channel.make_room(1'000'000);
-  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_TRUE(ok(queue.flush()));
   EXPECT_TRUE(two.done.done());
   EXPECT_EQ(channel.sent(), "a" + first.text + "b" + second.text);
 }
 
 // Long puts in the background: the progress thread copies them to the socket.
-TEST(FrameWriter, LeavesToFlushWhatMayGoLater) {
+TEST(SendQueue, LeavesToFlushWhatMayGoLater) {
   NarrowChannel channel(1'000'000);
-  FrameWriter writer(channel);
+  SendQueue queue(channel);
   Text body = long_text('b');
   Sent sent;
-  EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::later)));
+  EXPECT_TRUE(ok(queue.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::later)));
   EXPECT_EQ(channel.sent(), "") << "nothing is copied yet";
-  EXPECT_TRUE(writer.is_held_up()) << "so that the progress thread is woken";
+  EXPECT_TRUE(queue.is_held_up()) << "so that the progress thread is woken";
   EXPECT_FALSE(sent.done.done());
-  EXPECT_TRUE(ok(writer.post(Text{"after"}.bytes(), {}, nullptr, When::now)));
+  EXPECT_TRUE(ok(queue.post(Text{"after"}.bytes(), {}, nullptr, When::now)));
   EXPECT_EQ(channel.sent(), "") << "frames stay in order";
-  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_TRUE(ok(queue.flush()));
   EXPECT_EQ(channel.sent(), "head" + body.text + "after");
   EXPECT_TRUE(sent.done.done());
-  EXPECT_TRUE(writer.is_empty());
+  EXPECT_TRUE(queue.is_empty());
 }
 
-TEST(FrameWriter, SendsSmallFramesTogetherWhenTheyMayWait) {
+TEST(SendQueue, SendsSmallFramesTogetherWhenTheyMayWait) {
   NarrowChannel channel(1'000'000);
-  FrameWriter writer(channel);
-  EXPECT_TRUE(ok(writer.post(Text{"one "}.bytes(), {}, nullptr, When::soon)));
-  EXPECT_TRUE(ok(writer.post(Text{"two "}.bytes(), {}, nullptr, When::soon)));
+  SendQueue queue(channel);
+  EXPECT_TRUE(ok(queue.post(Text{"one "}.bytes(), {}, nullptr, When::soon)));
+  EXPECT_TRUE(ok(queue.post(Text{"two "}.bytes(), {}, nullptr, When::soon)));
   EXPECT_EQ(channel.sent(), "");
-  EXPECT_TRUE(ok(writer.post(Text{"three"}.bytes(), {}, nullptr, When::now)));
+  EXPECT_TRUE(ok(queue.post(Text{"three"}.bytes(), {}, nullptr, When::now)));
   EXPECT_EQ(channel.sent(), "one two three");
 }
 
 // A locally complete put and its fence, or a window of puts: a system call for each would take
 // longer than copying them.
-TEST(FrameWriter, CopiesWhatMayWaitUntilItIsWorthACall) {
+TEST(SendQueue, CopiesWhatMayWaitUntilItIsWorthACall) {
   NarrowChannel channel(1'000'000);
-  FrameWriter writer(channel);
+  SendQueue queue(channel);
   Text body{std::string(16 * 1024, 'b')};
   for (int frames = 0; frames < 3; ++frames) {
     Sent sent;
-    EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::soon)));
+    EXPECT_TRUE(ok(queue.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::soon)));
     EXPECT_TRUE(sent.done.done()) << "the memory is the caller's again";
   }
   EXPECT_EQ(channel.sends(), 0);
-  EXPECT_TRUE(ok(writer.post(Text{"fence"}.bytes(), {}, nullptr, When::now)));
+  EXPECT_TRUE(ok(queue.post(Text{"fence"}.bytes(), {}, nullptr, When::now)));
   EXPECT_EQ(channel.sends(), 1);
   std::string all;
   for (int frames = 0; frames < 3; ++frames) {
@@ -147,116 +147,122 @@ TEST(FrameWriter, CopiesWhatMayWaitUntilItIsWorthACall) {
   }
   EXPECT_EQ(channel.sent(), all + "fence");
   for (int frames = 0; frames < 6; ++frames) {
-    EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), nullptr, When::soon)));
+    EXPECT_TRUE(ok(queue.post(Text{"head"}.bytes(), body.piece(), nullptr, When::soon)));
   }
   EXPECT_EQ(channel.sends(), 2) << "full";
-  EXPECT_FALSE(writer.is_empty());
-  EXPECT_FALSE(writer.is_held_up()) << "there is room";
-  writer.look();
-  writer.look();
-  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_FALSE(queue.is_empty());
+  EXPECT_FALSE(queue.is_held_up()) << "there is room";
+  queue.release_unused();
+  queue.release_unused();
+  EXPECT_TRUE(ok(queue.flush()));
   EXPECT_EQ(channel.sent().size(), 3 * all.size() + 5);
 }
 
-TEST(FrameWriter, SendsFromWhereItLiesWhatIsTooLongToCopy) {
+TEST(SendQueue, SendsFromWhereItLiesWhatIsTooLongToCopy) {
   NarrowChannel channel(1'000'000);
-  FrameWriter writer(channel);
+  SendQueue queue(channel);
   Text body{std::string(17 * 1024, 'b')};
-  EXPECT_TRUE(ok(writer.post(Text{"small "}.bytes(), {}, nullptr, When::soon)));
-  EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), nullptr, When::soon)));
+  EXPECT_TRUE(ok(queue.post(Text{"small "}.bytes(), {}, nullptr, When::soon)));
+  EXPECT_TRUE(ok(queue.post(Text{"head"}.bytes(), body.piece(), nullptr, When::soon)));
   EXPECT_EQ(channel.sent(), "small head" + body.text);
-  EXPECT_TRUE(writer.is_empty());
+  EXPECT_TRUE(queue.is_empty());
 }
 
-TEST(FrameWriter, SendsWhatIsToGoTogetherWithOneCall) {
+TEST(SendQueue, SendsWhatIsToGoTogetherWithOneCall) {
   NarrowChannel channel(1'000'000);
-  FrameWriter writer(channel);
+  SendQueue queue(channel);
   Text first = long_text('1');
   Text second = long_text('2');
   Sent one;
   Sent two;
-  EXPECT_TRUE(ok(writer.post(Text{"small "}.bytes(), {}, nullptr, When::together)));
-  EXPECT_TRUE(ok(writer.post(Text{"a"}.bytes(), first.piece(), &one.done, When::together)));
-  EXPECT_TRUE(ok(writer.post(Text{"b"}.bytes(), second.piece(), &two.done, When::together)));
+  EXPECT_TRUE(ok(queue.post(Text{"small "}.bytes(), {}, nullptr, When::together)));
+  EXPECT_TRUE(ok(queue.post(Text{"a"}.bytes(), first.piece(), &one.done, When::together)));
+  EXPECT_TRUE(ok(queue.post(Text{"b"}.bytes(), second.piece(), &two.done, When::together)));
   Completion sent;
   sent.begin();
-  EXPECT_TRUE(ok(writer.post_copy(Text{"flag "}.bytes(), Text{"7"}.bytes(), sent, When::together)));
+  Text seven{"7"};
+  const std::string flag = "flag ";
+  EXPECT_TRUE(ok(queue.append({.head = std::as_bytes(std::span(flag)),
+                               .body = seven.piece(),
+                               .sent = &sent,
+                               .is_body_copied = true},
+                              When::together)));
   EXPECT_TRUE(sent.done());
-  EXPECT_TRUE(ok(
-      writer.post(Text{"c"}.bytes(), std::vector<std::byte>(1, std::byte{'d'}), When::together)));
+  EXPECT_TRUE(
+      ok(queue.post(Text{"c"}.bytes(), std::vector<std::byte>(1, std::byte{'d'}), When::together)));
   EXPECT_EQ(channel.sends(), 0);
   EXPECT_FALSE(one.done.done());
-  EXPECT_FALSE(writer.is_left());
-  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_FALSE(queue.has_deferred());
+  EXPECT_TRUE(ok(queue.flush()));
   EXPECT_EQ(channel.sent(), "small a" + first.text + "b" + second.text + "flag 7cd");
   EXPECT_EQ(channel.sends(), 1);
   EXPECT_TRUE(one.done.done());
   EXPECT_TRUE(two.done.done());
-  EXPECT_TRUE(writer.is_empty());
-  EXPECT_EQ(writer.kept_bytes(), 0U);
-  EXPECT_EQ(writer.own_bytes(), 0U);
+  EXPECT_TRUE(queue.is_empty());
+  EXPECT_EQ(queue.kept_bytes(), 0U);
+  EXPECT_EQ(queue.own_bytes(), 0U);
 }
 
-TEST(FrameWriter, SendsSmallFramesThatGoTogetherAsOne) {
+TEST(SendQueue, SendsSmallFramesThatGoTogetherAsOne) {
   NarrowChannel channel(1'000'000);
-  FrameWriter writer(channel);
-  EXPECT_TRUE(ok(writer.post(Text{"one "}.bytes(), {}, nullptr, When::together)));
-  EXPECT_TRUE(ok(writer.post(Text{"two"}.bytes(), {}, nullptr, When::together)));
+  SendQueue queue(channel);
+  EXPECT_TRUE(ok(queue.post(Text{"one "}.bytes(), {}, nullptr, When::together)));
+  EXPECT_TRUE(ok(queue.post(Text{"two"}.bytes(), {}, nullptr, When::together)));
   EXPECT_EQ(channel.sends(), 0);
-  EXPECT_TRUE(ok(writer.flush()));
+  EXPECT_TRUE(ok(queue.flush()));
   EXPECT_EQ(channel.sent(), "one two");
   EXPECT_EQ(channel.sends(), 1);
 }
 
 // Wherever the channel becomes full, frames continue there and complete one by one.
-TEST(FrameWriter, GoesOnWithinAnyOfThoseThatGoTogether) {
+TEST(SendQueue, GoesOnWithinAnyOfThoseThatGoTogether) {
   for (const std::size_t room : {1U, 5000U, 5001U, 5002U, 9000U, 10001U, 10002U}) {
     NarrowChannel channel(room);
-    FrameWriter writer(channel);
+    SendQueue queue(channel);
     Text first = long_text('1');
     Text second = long_text('2');
     Sent one;
     Sent two;
-    EXPECT_TRUE(ok(writer.post(Text{"a"}.bytes(), first.piece(), &one.done, When::together)));
-    EXPECT_TRUE(ok(writer.post(Text{"b"}.bytes(), second.piece(), &two.done, When::together)));
-    EXPECT_TRUE(ok(writer.flush()));
+    EXPECT_TRUE(ok(queue.post(Text{"a"}.bytes(), first.piece(), &one.done, When::together)));
+    EXPECT_TRUE(ok(queue.post(Text{"b"}.bytes(), second.piece(), &two.done, When::together)));
+    EXPECT_TRUE(ok(queue.flush()));
     EXPECT_EQ(channel.sent().size(), std::min<std::size_t>(room, 10002));
     EXPECT_EQ(one.done.done(), room >= 5001) << room;
     EXPECT_EQ(two.done.done(), room >= 10002) << room;
-    EXPECT_EQ(writer.kept_bytes(), 10002 - channel.sent().size());
+    EXPECT_EQ(queue.kept_bytes(), 10002 - channel.sent().size());
     channel.make_room(1'000'000);
-    EXPECT_TRUE(ok(writer.flush()));
+    EXPECT_TRUE(ok(queue.flush()));
     EXPECT_EQ(channel.sent(), "a" + first.text + "b" + second.text);
     EXPECT_TRUE(two.done.done());
   }
 }
 
-TEST(FrameWriter, TellsWhenSomebodyElseIsToSend) {
+TEST(SendQueue, TellsWhenSomebodyElseIsToSend) {
   NarrowChannel channel(1000);
-  FrameWriter writer(channel);
+  SendQueue queue(channel);
   Text body = long_text('b');
   Sent sent;
-  EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::later)));
-  EXPECT_TRUE(ok(writer.post(Text{"flag"}.bytes(), {}, nullptr, When::together)));
-  EXPECT_TRUE(writer.is_left());
-  EXPECT_TRUE(ok(writer.flush()));
-  EXPECT_TRUE(writer.is_left());
+  EXPECT_TRUE(ok(queue.post(Text{"head"}.bytes(), body.piece(), &sent.done, When::later)));
+  EXPECT_TRUE(ok(queue.post(Text{"flag"}.bytes(), {}, nullptr, When::together)));
+  EXPECT_TRUE(queue.has_deferred());
+  EXPECT_TRUE(ok(queue.flush()));
+  EXPECT_TRUE(queue.has_deferred());
   channel.make_room(1'000'000);
-  EXPECT_TRUE(ok(writer.flush()));
-  EXPECT_FALSE(writer.is_left());
+  EXPECT_TRUE(ok(queue.flush()));
+  EXPECT_FALSE(queue.has_deferred());
   EXPECT_EQ(channel.sent(), "head" + body.text + "flag");
 }
 
-TEST(FrameWriter, TellsThoseWhoWaitWhenTheyWaitInVain) {
+TEST(SendQueue, TellsThoseWhoWaitWhenTheyWaitInVain) {
   NarrowChannel channel(0);
-  FrameWriter writer(channel);
+  SendQueue queue(channel);
   Text body = long_text('b');
   Sent sent;
-  EXPECT_TRUE(ok(writer.post(Text{"head"}.bytes(), body.piece(), &sent.done)));
-  writer.fail(Status::error(Code::peer_lost, "it is gone"));
+  EXPECT_TRUE(ok(queue.post(Text{"head"}.bytes(), body.piece(), &sent.done)));
+  queue.fail(Status::error(Code::peer_lost, "it is gone"));
   EXPECT_TRUE(sent.done.done());
   EXPECT_TRUE(fails(sent.done.take_error(), Code::peer_lost, {"it is gone"}));
-  EXPECT_TRUE(writer.is_empty());
+  EXPECT_TRUE(queue.is_empty());
 }
 
 }  // namespace

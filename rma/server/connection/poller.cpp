@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/server/connection/event_queue.hpp"
+#include "rma/server/connection/poller.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -36,26 +37,32 @@ Status no_descriptor(const char* what) {
       .hint(remedy_for_system_error(error));
 }
 
-Status EventQueue::open() {
+Status Poller::open() {
   epoll_ = detail::Descriptor(epoll_create1(EPOLL_CLOEXEC));
   return epoll_.get() < 0 ? no_descriptor("the agent's event queue") : Status();
 }
 
-void EventQueue::leave(int fd) const {
+void Poller::leave(int fd) const {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
-std::span<epoll_event> EventQueue::take(std::span<epoll_event> into) const {
+std::span<epoll_event> Poller::take(std::span<epoll_event> into) const {
   const int count = epoll_wait(epoll_.get(), into.data(), static_cast<int>(into.size()), 0);
   return into.first(count > 0 ? static_cast<std::size_t>(count) : 0);
 }
 
-bool EventQueue::has_any(std::chrono::milliseconds longest) const {
+bool Poller::has_any(std::chrono::milliseconds longest) const {
   epoll_event event{};
   return epoll_wait(epoll_.get(), &event, 1, static_cast<int>(longest.count())) > 0;
 }
 
-Status EventQueue::control(int operation, int fd, std::uint32_t events) const {
+void Poller::wait_for(int fd, std::uint32_t events, std::chrono::milliseconds longest) {
+  static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT);
+  pollfd waiting{.fd = fd, .events = static_cast<short>(events), .revents = 0};
+  poll(&waiting, 1, static_cast<int>(longest.count()));
+}
+
+Status Poller::control(int operation, int fd, std::uint32_t events) const {
   epoll_event event{};
   event.events = events;
   event.data.fd = fd;

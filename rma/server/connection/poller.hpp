@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// EventQueue: the descriptors that a thread of the agent waits for, based on epoll.
+// Poller: waits for descriptors: for many at a time (epoll), or for one (poll).
 //
 // Threads: one at a time, except that take() and has_any() may run concurrently with any function.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace tessera::rma::server {
 
-class EventQueue {
+class Poller {
  public:
   /// Errors: limit_exceeded if no descriptor is free.
   Status open();
@@ -34,6 +34,9 @@ class EventQueue {
   /// Sleeps until an event is ready, for at most `longest`. The event stays in the queue for
   /// take().
   [[nodiscard]] bool has_any(std::chrono::milliseconds longest) const;
+
+  /// Sleeps until one of `events` occurs at `fd`, for at most `longest`. Needs no descriptor.
+  static void wait_for(int fd, std::uint32_t events, std::chrono::milliseconds longest);
 
  private:
   Status control(int operation, int fd, std::uint32_t events) const;
