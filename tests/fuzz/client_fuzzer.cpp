@@ -197,7 +197,7 @@ class Talk {
       each->look();
       each->check();
     }
-    must(!link_.has_pending_replies() && !link_.has_unsent());
+    must(!link_.is_polled());
   }
 
  private:

@@ -157,8 +157,8 @@ TEST(BufferPool, KeepsAFewAndFreesThemWhenNobodyNeedsThem) {
   EXPECT_EQ(pool.kept(), 1U);
 }
 
-TEST(Routes, DropWhatComesByAnOlderWay) {
-  Routes routes;
+TEST(RouteTable, DropWhatComesByAnOlderWay) {
+  RouteTable routes;
   const FrameHeader by_first{.kind = Kind::put, .origin = WorldRank{3}, .route = 0};
   const FrameHeader by_second{.kind = Kind::put, .origin = WorldRank{3}, .route = 1};
   const FrameHeader by_third{.kind = Kind::put, .origin = WorldRank{3}, .route = 2};

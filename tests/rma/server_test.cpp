@@ -316,8 +316,8 @@ TEST_P(ServerTest, AFenceConcernsTheRegionAndTheRankThatWereChanged) {
   EXPECT_TRUE(endpoint_.is_fenced(any_region));
 }
 
-TEST(Changes, AreCoveredByAFenceBehindThem) {
-  Changes changes;
+TEST(ChangeTracker, AreCoveredByAFenceBehindThem) {
+  ChangeTracker changes;
   std::mt19937 random(5);
   // The last change of each pair of rank and region, without collisions of entries.
   std::map<std::pair<int, std::uint32_t>, std::uint64_t> last;

@@ -32,7 +32,7 @@ int gone_after(int from, int to, LookAt&& look_at) {
 // after 25.4 s.
 TEST(AMachine, ThatIsHeardAndHearsNothingIsGoneInTime) {
   const int gone = gone_after(0, 60, [](int second) {
-    return ResponseMonitor::Look{
+    return ResponseMonitor::Report{
         .retransmits = static_cast<unsigned>(second == 0 ? 0 : 2 + second / 4),
         .acknowledged = 1000,
         .since_packet = milliseconds(100)};
@@ -44,7 +44,7 @@ TEST(AMachine, ThatIsHeardAndHearsNothingIsGoneInTime) {
 TEST(AMachine, ThatAcknowledgesSomethingNowAndThenIsThere) {
   EXPECT_EQ(gone_after(0, 200,
                        [](int second) {
-                         return ResponseMonitor::Look{
+                         return ResponseMonitor::Report{
                              .retransmits = 4,
                              .acknowledged = static_cast<std::uint64_t>(second / 10),
                              .since_packet = seconds(9)};
@@ -65,7 +65,7 @@ TEST(AMachine, IsNotGoneByALookThatComesLate) {
 TEST(AMachine, WithoutRoomIsThereWhileItSaysSo) {
   const auto asked = [](milliseconds since) {
     return [since](int) {
-      return ResponseMonitor::Look{.window_probes = 9, .acknowledged = 7, .since_packet = since};
+      return ResponseMonitor::Report{.window_probes = 9, .acknowledged = 7, .since_packet = since};
     };
   };
   EXPECT_EQ(gone_after(0, 500, asked(seconds(14))), -1);

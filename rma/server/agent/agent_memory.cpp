@@ -174,7 +174,7 @@ class AgentMemory::AgentHarness {
     const auto bytes = encode(frame);
     const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
     TESSERA_RETURN_IF_ERROR(channel->send(std::span(&piece, 1)).status());
-    for (int turn = 0; turn < 3; ++turn) {
+    for (int round = 0; round < 3; ++round) {
       connections_->serve(served);
     }
     return {};

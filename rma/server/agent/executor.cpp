@@ -212,9 +212,9 @@ Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t 
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
   auto* const remote = reinterpret_cast<std::byte*>(place.slice.location + offset);
   const WorldRank owner = place.slice.owner;
-  const int owner_place = node_.local_rank_of(owner);
+  const int owner_local_rank = node_.local_rank_of(owner);
   // As same-node ranks do: the number of a process that ended may belong to another process now,
-  if (node_.has_ended(owner_place)) {
+  if (node_.has_ended(owner_local_rank)) {
     return Status::error_at(
         owner, Code::peer_lost,
         fmt::format("rank {} died, and the memory that it attached with it", owner.value));
@@ -223,7 +223,8 @@ Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t 
     return kernels::copy_across(place.slice.process, packed, remote, shape, direction).at(owner);
   }
   // and the kernel copies bytes and not words.
-  const RobustGuard guard(node_.memory().record(owner_place).attached_lock, node_.lock_context());
+  const RobustGuard guard(node_.memory().record(owner_local_rank).attached_lock,
+                          node_.lock_context());
   return kernels::copy_across(place.slice.process, packed, remote, shape, direction).at(owner);
 }
 

@@ -66,8 +66,8 @@ class Forwarder final : private TrunkListener {
   };
 
   /// `events` watches the trunks' descriptors. All references outlive the forwarder.
-  Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity,
-            const Poller& events, ForwardRequesters& waiting_fds);
+  Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity, const Poller& events,
+            ForwardRequesters& waiting_fds);
   ~Forwarder() override;
 
   /// Trunks that are made from now on continue over `fabric`, which outlives them.

@@ -62,8 +62,8 @@ struct RequestHandler {
   bool is_for_own_node = false;
   /// It gets a reply only if it asks for one, or fails.
   bool is_silent = false;
-  /// Decodes the descriptor and checks the sizes. An error ends the connection. Null: there is
-  /// nothing to read.
+  /// Decodes the descriptor and checks the sizes. An error ends the connection. Null: the kind
+  /// has no sizes of its own.
   Status (*read)(const RequestContext& context, Request& request,
                  std::span<const std::byte> descriptor) = nullptr;
   /// Executes the request, and replies to it unless it is silent. An error is sent as the reply.

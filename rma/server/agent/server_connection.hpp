@@ -78,7 +78,7 @@ class ServerConnection {
 
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
   /// The events (epoll flags) to wait for at the descriptor. For a request that waits in the
-  /// reader, none may come from the peer, so the next event is that there is room.
+  /// reader, none may come from the peer, so the connection waits for room to send.
   [[nodiscard]] std::uint32_t wanted_events() const noexcept;
   /// Whether requests may be read: the peer takes its replies, and no request waits to be passed
   /// on.

@@ -156,11 +156,11 @@ Result<PeerState> AgentControlChannel::state_of_unreachable(WorldRank rank, cons
   bool is_known = client_->contact(node).is_lost;
   {
     const std::lock_guard guard(losses_mutex_);
-    const auto told = losses_.find(rank);
-    if (told != losses_.end() && told->second) {
+    const auto loss = losses_.find(rank);
+    if (loss != losses_.end() && loss->second) {
       return PeerState::died;
     }
-    is_known = is_known || told != losses_.end();
+    is_known = is_known || loss != losses_.end();
   }
   const Code code = failure.code();
   const bool is_silent = code == Code::unreachable || code == Code::timed_out;
@@ -234,14 +234,14 @@ struct DeadlineWait {
   void wait(Completion& done) const { connection.wait(done, deadline); }
 };
 
-// Waits and calls `look` in between.
+// Waits and calls `check` in between.
 struct CheckingWait {
   Client& client;
-  const std::function<void()>& look;
+  const std::function<void()>& check;
   void wait(Completion& done) const {
     detail::Backoff pause(max_sleep, detail::max_timed_wait);
     while (!client.wait(done, pause.next())) {
-      look();
+      check();
     }
   }
 };
@@ -249,9 +249,9 @@ struct CheckingWait {
 }  // namespace
 
 Result<LockOutcome> AgentControlChannel::lock(NodeId node, RegionId memory, std::uint64_t offset,
-                                              const std::function<void()>& look) {
+                                              const std::function<void()>& check) {
   TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
-  const CheckingWait way{*client_, look};
+  const CheckingWait way{*client_, check};
   TESSERA_ASSIGN_OR_RETURN(
       const std::uint64_t word,
       query_word_with(way, *link, lock_request(Kind::lock, node, memory, offset)));

@@ -39,7 +39,7 @@ class AgentControlChannel final : public detail::NodeControlChannel {
   void send_held() noexcept override { CoalescedMessages::send(); }
   Result<std::uint64_t> notify(WorldRank rank) override;
   Result<detail::LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset,
-                                   const std::function<void()>& look) override;
+                                   const std::function<void()>& check) override;
   Result<detail::LockOutcome> try_lock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Status unlock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Result<detail::PeerState> peer_state_of(WorldRank rank) override;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // ClientConnection: a process's link to the agent of another node: the bytes of its connection, and
-// when it is lost. Its parts are the requests to send (RequestQueue), the replies that are awaited
-// (ReplyTable) and received (ReplyReceiver), and the route of the requests if agents share them
-// (Route). client.hpp says which thread reads the replies.
+// when it is lost. Its parts are the requests to send (RequestQueue), the pending replies
+// (ReplyTable), the replies that come (ReplyReceiver), and the route of the requests if agents
+// share them (RequestRoute). client.hpp says which thread reads the replies.
 //
 // Threads: all functions may be called from any thread, if nothing else is said.
 #pragma once
@@ -25,7 +25,7 @@
 #include "rma/server/client/reply_receiver.hpp"
 #include "rma/server/client/reply_table.hpp"
 #include "rma/server/client/request_queue.hpp"
-#include "rma/server/client/route.hpp"
+#include "rma/server/client/request_route.hpp"
 #include "rma/server/connection/frame_reader.hpp"
 
 namespace tessera::rma::server {
@@ -115,7 +115,7 @@ class ClientConnection {
   [[nodiscard]] NodeId node() const noexcept { return node_; }
   [[nodiscard]] RequestQueue& queue() noexcept { return queue_; }
   [[nodiscard]] ReplyTable& replies() noexcept { return replies_; }
-  [[nodiscard]] Route& route() noexcept { return route_; }
+  [[nodiscard]] RequestRoute& route() noexcept { return route_; }
   /// The changes that were sent, or gathered for sending, and have to be fenced.
   [[nodiscard]] ChangeTracker& changes() noexcept { return changes_; }
   /// The link whose request or reply this connection carries.
@@ -138,7 +138,7 @@ class ClientConnection {
   ReplyReceiver receiver_;
   FrameReader reader_;
   std::atomic<bool> has_arrived_{true};  // on the path, and not yet read
-  Route route_;
+  RequestRoute route_;
   PathRequests path_requests_;
   std::atomic<bool> lost_{false};
   mutable std::mutex loss_mutex_;

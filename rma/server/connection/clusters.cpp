@@ -32,10 +32,10 @@ std::int32_t Clusters::choices(NodeId own, NodeId target) const noexcept {
 }
 
 NodeId Clusters::intermediary(WorldRank origin, NodeId own, NodeId target,
-                              std::int32_t turn) const noexcept {
+                              std::int32_t failed) const noexcept {
   const std::int32_t first = first_of(cluster_of(target));
   const auto chosen =
-      static_cast<std::int32_t>((std::int64_t{origin.value} + turn) % choices(own, target));
+      static_cast<std::int32_t>((std::int64_t{origin.value} + failed) % choices(own, target));
   const NodeId member{first + chosen};
   // The own node is not among the choices: later members move down by one.
   return are_together(own, target) && member.value >= own.value ? NodeId{member.value + 1} : member;

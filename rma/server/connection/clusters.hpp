@@ -33,11 +33,11 @@ class Clusters {
   }
   /// The number of agents that can pass on requests from a process of node `own` to `target`.
   [[nodiscard]] std::int32_t choices(NodeId own, NodeId target) const noexcept;
-  /// The agent that passes on requests of rank `origin`; `turn` is the number of agents that have
+  /// The agent that passes on requests of rank `origin`; `failed` is the number of agents that have
   /// failed, and each selects the next one. The result may be the target itself. Requires:
   /// choices() > 0.
   [[nodiscard]] NodeId intermediary(WorldRank origin, NodeId own, NodeId target,
-                                    std::int32_t turn = 0) const noexcept;
+                                    std::int32_t failed = 0) const noexcept;
 
  private:
   [[nodiscard]] std::int32_t cluster_of(NodeId node) const noexcept;

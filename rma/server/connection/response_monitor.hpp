@@ -20,7 +20,7 @@ class ResponseMonitor {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   /// The kernel's report, as far as it is used.
-  struct Look {
+  struct Report {
     unsigned retransmits = 0;        ///< retransmissions without an acknowledgement of anything new
     unsigned window_probes = 0;      ///< window probes without a reply
     std::uint64_t acknowledged = 0;  ///< bytes so far
@@ -30,16 +30,16 @@ class ResponseMonitor {
   explicit ResponseMonitor(std::chrono::milliseconds longest) noexcept : longest_(longest) {}
 
   /// To be called about once a second. True if the machine is gone.
-  [[nodiscard]] bool is_gone(const Look& look, TimePoint now) noexcept {
+  [[nodiscard]] bool is_gone(const Report& report, TimePoint now) noexcept {
     constexpr unsigned often = 3;
-    const bool is_sent_again = look.retransmits > 0;
-    if (!is_sent_again || !was_retransmitted_ || acknowledged_ != look.acknowledged) {
-      acknowledged_ = look.acknowledged;
+    const bool is_sent_again = report.retransmits > 0;
+    if (!is_sent_again || !was_retransmitted_ || acknowledged_ != report.acknowledged) {
+      acknowledged_ = report.acknowledged;
       since_ = now;
     }
     was_retransmitted_ = is_sent_again;
-    const bool is_unheard = look.retransmits >= often && now - since_ >= longest_;
-    return is_unheard || (look.window_probes >= often && look.since_packet > longest_);
+    const bool is_unheard = report.retransmits >= often && now - since_ >= longest_;
+    return is_unheard || (report.window_probes >= often && report.since_packet > longest_);
   }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Route: the connection that carries a link's requests, if agents share requests (clusters.hpp).
+// RequestRoute: the connection that carries a link's requests, if agents share requests
+// (clusters.hpp).
 //
 // The requests travel over the connection of another link, to the agent that passes them on. The
 // link opens a connection of its own only when it needs one: for requests that are not passed on,
@@ -25,10 +26,10 @@ namespace tessera::rma::server {
 
 class ClientConnection;
 
-class Route {
+class RequestRoute {
  public:
   /// Of the link that contains it.
-  explicit Route(ClientConnection& link) noexcept : link_(link) {}
+  explicit RequestRoute(ClientConnection& link) noexcept : link_(link) {}
 
   /// From now on requests use the route that the client finds. Requires: no other thread has the
   /// link yet. Errors: peer_lost.
