@@ -12,7 +12,6 @@
 
 #include "rma/catch_bad_alloc.hpp"
 #include "rma/node/backoff.hpp"
-#include "rma/server/connection/poller.hpp"
 #include "rma/server/connection/thread_without_signals.hpp"
 
 namespace tessera::rma::server {
@@ -20,9 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Without a route to the address this machine has no network, which seldom changes soon. So the
-// attempts then last only this fraction of the time that an interruption may take.
-constexpr int parts_without_network = 10;
 // How long the progress thread lets small requests and replies accumulate.
 constexpr std::chrono::microseconds batching_delay{50};
 
@@ -86,23 +82,25 @@ Result<ClientConnection*> Client::make_link(NodeId node, std::chrono::millisecon
     // A link that was refused is kept, unused, for the same reason.
     keep_link(peer, std::move(link), refusal.ok());
     if (needs_connection) {
-      peer.of_links.failure = std::move(refusal);
+      peer.contact.of_links.failure = std::move(refusal);
     }
   }
-  return peer.of_links.failure.ok() ? Result<ClientConnection*>(peer.link.get())
-                                    : peer.of_links.failure;
+  return peer.contact.of_links.failure.ok() ? Result<ClientConnection*>(peer.link.get())
+                                            : peer.contact.of_links.failure;
 }
 
 Result<std::unique_ptr<ClientConnection>> Client::open_link(NodeId node, Peer& peer,
                                                             std::chrono::milliseconds timeout,
                                                             Status& refusal) {
-  TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_links, timeout));
+  TESSERA_ASSIGN_OR_RETURN(auto channel,
+                           connector_.open(node, peer.contact, Connector::Purpose::link, timeout));
   auto link = std::make_unique<ClientConnection>(*this, node, std::move(channel));
   refusal = move_to_fabric(*link, node, timeout);
   if (link->is_lost() && link->loss().code() != Code::protocol) {
     // The new connection begins before the old one ends: the agent treats a rank without a
     // connection as lost.
-    TESSERA_ASSIGN_OR_RETURN(channel, open(node, peer, peer.of_links, timeout));
+    TESSERA_ASSIGN_OR_RETURN(
+        channel, connector_.open(node, peer.contact, Connector::Purpose::link, timeout));
     link = std::make_unique<ClientConnection>(*this, node, std::move(channel));
   }
   return link;
@@ -111,7 +109,8 @@ Result<std::unique_ptr<ClientConnection>> Client::open_link(NodeId node, Peer& p
 Result<std::unique_ptr<Channel>> Client::open_again(NodeId node) {
   Peer& peer = peer_at(node);
   const std::lock_guard guard(peer.connecting);
-  auto opened = open(node, peer, peer.of_links, options_.connect_timeout);
+  auto opened =
+      connector_.open(node, peer.contact, Connector::Purpose::link, options_.connect_timeout);
   const Code code = opened.status().code();
   if (ClientConnection* const link = existing_link(node);
       link != nullptr && (code == Code::peer_lost || code == Code::closed)) {
@@ -153,10 +152,8 @@ Result<std::unique_ptr<ClientConnection>> Client::open_transient(
     std::this_thread::sleep_for(pause);
     guard.try_lock();
   }
-  if (peer.of_links.are_paused()) {
-    return peer.of_links.failure;
-  }
-  TESSERA_ASSIGN_OR_RETURN(auto channel, open(node, peer, peer.of_transients, timeout));
+  TESSERA_ASSIGN_OR_RETURN(
+      auto channel, connector_.open(node, peer.contact, Connector::Purpose::transient, timeout));
   return std::make_unique<ClientConnection>(*this, node, std::move(channel));
 }
 
@@ -164,11 +161,11 @@ detail::ConnectionLoss Client::contact(NodeId node) noexcept {
   const ClientConnection* const link = existing_link(node);
   const bool is_lost = link != nullptr && link->is_lost();
   return {.is_lost = is_lost,
-          .error = is_lost ? link->channel().error() : peer_at(node).error.load()};
+          .error = is_lost ? link->channel().error() : peer_at(node).contact.error.load()};
 }
 
 std::chrono::nanoseconds Client::silence_of(NodeId node) noexcept {
-  const std::int64_t since = peer_at(node).silent_since.load();
+  const std::int64_t since = peer_at(node).contact.silent_since.load();
   return std::chrono::nanoseconds(since == 0 ? 0 : Clock::now().time_since_epoch().count() - since);
 }
 
@@ -231,59 +228,6 @@ void Client::keep_link(Peer& peer, std::unique_ptr<ClientConnection> link, bool 
   }
 }
 
-// Requires: peer.connecting is locked.
-Result<std::unique_ptr<Channel>> Client::open(NodeId node, Peer& peer, Attempts& attempts,
-                                              std::chrono::milliseconds timeout) {
-  if (attempts.are_paused()) {
-    return attempts.failure;
-  }
-  const auto begun = Clock::now();
-  auto channel = try_to_open(node, peer, timeout);
-  note_outcome(peer, attempts, channel.status(), begun);
-  return channel;
-}
-
-Result<std::unique_ptr<Channel>> Client::try_to_open(NodeId node, Peer& peer,
-                                                     std::chrono::milliseconds timeout) const {
-  const Status left = Status::error(Code::closed, "it has left the job");
-  if (options_.has_left(node)) {
-    return loss_of(node, left);
-  }
-  auto channel = introduce(node, peer, timeout);
-  if (!channel.ok()) {
-    // It may have left meanwhile: a leaving node notifies every other node first.
-    return loss_of(node, options_.has_left(node) ? left : channel.status());
-  }
-  return channel;
-}
-
-// Other errors occur at once and may disappear as soon as their cause does.
-void Client::note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
-                          Clock::time_point begun) const {
-  const Code code = outcome.code();
-  // The agent listened before the job started, and only once in its life.
-  const bool is_final = code == Code::peer_lost || code == Code::closed;
-  const bool was_long = code == Code::unreachable || code == Code::timed_out;
-  attempts.failure = is_final || was_long ? outcome : Status();
-  if (was_long) {
-    const std::chrono::milliseconds longer(2 * peer.pause);
-    peer.pause = std::chrono::duration_cast<Pause>(
-        std::clamp(longer, options_.first_pause, options_.max_pause));
-    attempts.again = Clock::now() + peer.pause;
-  } else {
-    peer.pause = Pause(0);
-    attempts.again = is_final ? Clock::time_point::max() : Clock::time_point();
-  }
-  if (is_final) {
-    peer.of_links = peer.of_transients = attempts;
-  }
-  if (!was_long) {
-    peer.silent_since = 0;
-  } else if (peer.silent_since == 0) {
-    peer.silent_since = begun.time_since_epoch().count();
-  }
-}
-
 // If memory runs out, only the reason.
 void Client::report_long_wait(detail::LongWait& wait, std::string_view what,
                               NodeId node) const noexcept {
@@ -297,105 +241,6 @@ void Client::report_long_wait(detail::LongWait& wait, std::string_view what,
                              node.value, options_.agent_hosts[at].value)
                : fmt::format("for {} the agent of node {}", what, node.value);
   });
-}
-
-Status Client::loss_of(NodeId node, const Status& reason) const noexcept {
-  try {
-    return describe_loss_unguarded(node, reason);
-  } catch (const std::bad_alloc&) {
-    return reason;
-  }
-}
-
-Status Client::describe_loss_unguarded(NodeId node, const Status& reason) const {
-  const auto at = static_cast<std::size_t>(node.value);
-  if (reason.code() != Code::peer_lost || at >= options_.agent_hosts.size()) {
-    return Status::error(reason.code(), fmt::format("node {}: {}", node.value, reason.message()));
-  }
-  const WorldRank carrier = options_.agent_hosts[at];
-  return Status::error_at(carrier, Code::peer_lost,
-                          fmt::format("node {} is lost with rank {}, whose process served it: {}",
-                                      node.value, carrier.value, reason.message()));
-}
-
-// An open connection survives a network interruption shorter than longest_silence, so a new
-// connection must survive it, too. During an interruption some systems report a missing
-// route, others report nothing.
-Result<std::unique_ptr<Channel>> Client::reach(NodeId node, Peer& peer,
-                                               std::chrono::milliseconds timeout) const {
-  constexpr std::chrono::milliseconds pause{100};
-  const TcpAddress address = options_.agents[static_cast<std::size_t>(node.value)];
-  const auto begun = Clock::now();
-  const auto patience = std::min(timeout, longest_silence);
-  while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(begun + patience - Clock::now());
-    int error = 0;
-    auto channel = connect_tcp(address, std::max(left, pause), options_.congestion, &error);
-    peer.error = error;
-    const bool is_cut_off = !channel.ok() && channel.status().code() == Code::unreachable;
-    const auto most = error == ENETUNREACH ? patience / parts_without_network : patience;
-    if (!is_cut_off || Clock::now() + pause > begun + most) {
-      return channel;
-    }
-    std::this_thread::sleep_for(pause);
-  }
-}
-
-// An agent that closes during the handshake has too many unauthenticated peers at present, or is
-// ending. If it is ending, the next attempt finds that nothing listens.
-Result<std::unique_ptr<Channel>> Client::introduce(NodeId node, Peer& peer,
-                                                   std::chrono::milliseconds timeout) const {
-  constexpr std::chrono::milliseconds pause{10};
-  const auto deadline = Clock::now() + timeout;
-  while (true) {
-    TESSERA_ASSIGN_OR_RETURN(auto channel, reach(node, peer, timeout));
-    Status met = shake_hands(*channel, node, deadline);
-    if (met.ok()) {
-      return channel;
-    }
-    if (met.code() != Code::peer_lost) {
-      peer.error = met.code() == Code::timed_out ? ETIMEDOUT : EPROTO;
-      return met;
-    }
-    peer.error = channel->error();
-    if (Clock::now() > deadline) {
-      return Status::error(Code::unreachable, met.message());
-    }
-    std::this_thread::sleep_for(pause);
-  }
-}
-
-// On a channel that no other thread has yet.
-Status Client::shake_hands(Channel& channel, NodeId node, Clock::time_point deadline) const {
-  TESSERA_ASSIGN_OR_RETURN(
-      auto handshake,
-      HandshakeClient::create(options_.secret,
-                              {.job = options_.job, .origin = options_.rank, .node = node}));
-  bool is_finished = false;
-  while (!is_finished || !handshake.outgoing().empty()) {
-    const auto out = handshake.outgoing();
-    if (!out.empty()) {
-      const iovec piece{const_cast<std::byte*>(out.data()), out.size()};
-      TESSERA_ASSIGN_OR_RETURN(const std::size_t sent, channel.send(std::span(&piece, 1)));
-      handshake.sent(sent);
-      continue;
-    }
-    if (Clock::now() > deadline) {
-      return Status::error(Code::timed_out,
-                           fmt::format("the agent at {} did not complete the handshake in time",
-                                       channel.peer()))
-          .hint("its process is stopped or has no free descriptor (ulimit -n); check its output");
-    }
-    Poller::wait_for(channel.descriptor(), EPOLLIN, std::chrono::milliseconds(100));
-    std::array<std::byte, challenge_bytes> bytes;
-    const iovec room{bytes.data(), bytes.size()};
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel.receive(std::span(&room, 1)));
-    // The server only answers, so these bytes contain no frames.
-    TESSERA_ASSIGN_OR_RETURN(const HandshakeProgress progress,
-                             handshake.feed(std::span<const std::byte>(bytes).first(came)));
-    is_finished = progress.finished;
-  }
-  return {};
 }
 
 void Client::close() noexcept {

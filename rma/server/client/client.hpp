@@ -32,6 +32,7 @@
 #include "rma/rank.hpp"
 #include "rma/result.hpp"
 #include "rma/server/client/client_connection.hpp"
+#include "rma/server/client/connector.hpp"
 #include "rma/server/client/packing_model.hpp"
 #include "rma/server/connection/clusters.hpp"
 #include "rma/server/connection/tcp.hpp"
@@ -117,7 +118,9 @@ class Client {
   [[nodiscard]] std::chrono::nanoseconds silence_of(NodeId node) noexcept;
   /// The error to report when `reason` happened to a node; it names the node and the rank that
   /// hosts its agent.
-  [[nodiscard]] Status loss_of(NodeId node, const Status& reason) const noexcept;
+  [[nodiscard]] Status loss_of(NodeId node, const Status& reason) const noexcept {
+    return connector_.loss_of(node, reason);
+  }
 
   int progress();
   /// Sleeps until something comes, for at most `period`. Returns done.done(). A period above
@@ -159,26 +162,12 @@ class Client {
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
 
  private:
-  // The attempts to connect to a node.
-  struct Attempts {
-    Status failure;  // of the last attempt; calls return it until `again`
-    std::chrono::steady_clock::time_point again;
-    [[nodiscard]] bool are_paused() const noexcept {
-      return !failure.ok() && std::chrono::steady_clock::now() < again;
-    }
-  };
-  using Pause = std::chrono::duration<std::int32_t, std::milli>;
   // One for each node.
   struct Peer {
     std::atomic<ClientConnection*> ready{nullptr};
     std::mutex connecting;
     std::unique_ptr<ClientConnection> link;
-    Attempts of_links;
-    Attempts of_transients;
-    Pause pause{0};             // after the last attempt; 0: it succeeded
-    std::atomic<int> error{0};  // of the last attempt, as errno
-    // Nanoseconds of the steady clock; 0: it has replied.
-    std::atomic<std::int64_t> silent_since{0};
+    Connector::Contact contact;  // changes only with `connecting` locked
   };
   Peer& peer_at(NodeId node) noexcept { return by_node_[static_cast<std::size_t>(node.value)]; }
   [[nodiscard]] bool is_clustered(NodeId node) const noexcept {
@@ -192,18 +181,6 @@ class Client {
   Status check_tcp_allowed(NodeId node, const Status& reason);
   Status make_fabric();
   void note_arrivals(detail::RdmaContext& fabric) const;
-  Result<std::unique_ptr<Channel>> open(NodeId node, Peer& peer, Attempts& attempts,
-                                        std::chrono::milliseconds timeout);
-  Result<std::unique_ptr<Channel>> try_to_open(NodeId node, Peer& peer,
-                                               std::chrono::milliseconds timeout) const;
-  void note_outcome(Peer& peer, Attempts& attempts, const Status& outcome,
-                    std::chrono::steady_clock::time_point begun) const;
-  Result<std::unique_ptr<Channel>> reach(NodeId node, Peer& peer,
-                                         std::chrono::milliseconds timeout) const;
-  Result<std::unique_ptr<Channel>> introduce(NodeId node, Peer& peer,
-                                             std::chrono::milliseconds timeout) const;
-  Status shake_hands(Channel& channel, NodeId node,
-                     std::chrono::steady_clock::time_point deadline) const;
   [[nodiscard]] std::span<ClientConnection* const> links() const noexcept {
     return std::span(active_).first(active_count_.load(std::memory_order_acquire));
   }
@@ -221,7 +198,6 @@ class Client {
   void sleep_on_sockets(std::chrono::nanoseconds period) noexcept;
   void poll_sockets(std::chrono::nanoseconds period);
   Result<ClientConnection*> make_link(NodeId node, std::chrono::milliseconds timeout);
-  [[nodiscard]] Status describe_loss_unguarded(NodeId node, const Status& reason) const;
   void check_hosts();
   void communicate() noexcept;
   void wake();
@@ -229,6 +205,7 @@ class Client {
   void let_requests_accumulate() const;
 
   ClientOptions options_;
+  Connector connector_{options_};
   NodeId own_node_{-1};
   std::once_flag fabric_made_;
   std::unique_ptr<detail::RdmaContext> own_fabric_;    // outlives the links

@@ -93,7 +93,7 @@ ClientConnection& ClientConnection::owner_of(const FrameHeader& header) noexcept
 
 // --- Requests.
 
-Status ClientConnection::post(PostedRequest request, When when) {
+Status ClientConnection::post(const PostedRequest& request, When when) {
   if (request.sent != nullptr && !request.is_body_copied && request.sent->is_in_background() &&
       request.header.payload_bytes >= min_deferred_bytes) {
     when = When::later;  // the progress thread or a waiting thread copies it to the socket

@@ -47,7 +47,7 @@ class ClientConnection {
 
   /// Posts a request on its route. Waits while too many bytes are kept already. Errors: peer_lost,
   /// no_memory; the completion of the request does not end then.
-  Status post(PostedRequest request, When when);
+  Status post(const PostedRequest& request, When when);
   /// The same with a body that may be reused at return.
   Status post_copy(const FrameHeader& header, std::span<const std::byte> body, When when);
   /// Sends a request that gets a reply: its completion ends exactly once, unless this returns an
