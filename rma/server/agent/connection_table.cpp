@@ -274,11 +274,6 @@ void ConnectionTable::remove(int fd) {
   }
 }
 
-void ConnectionTable::maintain(TimePoint now) {
-  drop_silent(now);
-  drop_dead(now);
-}
-
 void ConnectionTable::say_bye() {
   for (auto& [fd, served] : served_) {
     served.connection->say_bye();
@@ -310,8 +305,9 @@ void ConnectionTable::drop_silent(TimePoint now) {
   }
 }
 
-void ConnectionTable::drop_dead(TimePoint now) {
+void ConnectionTable::maintain(TimePoint now) {
   constexpr std::uint32_t checks_a_release = 5;
+  drop_silent(now);
   if (now - checked_ < silence_check_interval) {
     return;
   }

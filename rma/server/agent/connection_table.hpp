@@ -102,7 +102,6 @@ class ConnectionTable final : private ForwardRequesters {
   [[nodiscard]] std::size_t max_unauthenticated(int newest) const noexcept;
   void drop_silent(TimePoint now);
   void drop_oldest_unauthenticated(int newest);
-  void drop_dead(TimePoint now);
 
   AgentState& shared_;
   const Poller& events_;

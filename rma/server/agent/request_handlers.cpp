@@ -269,7 +269,8 @@ Status fence(RequestContext& context, Request& request) {
 
 // As the end of the stream: nothing is read after it.
 Status bye(RequestContext& context, Request&) {
-  context.connection.end(true);
+  ServedPeer& peer = context.connection.peer();
+  peer.is_over = peer.has_closed = true;
   return Status::error(Code::peer_lost, "the peer closed the connection");
 }
 
@@ -285,7 +286,7 @@ Status introduce(RequestContext& context, Request& request) {
   const NodeId node{header.forwarder};
   if (use == ConnectionUse::agent && options.forwarder != nullptr &&
       options.forwarder->is_member(node, connection.peer().origin)) {
-    connection.become_trunk(node);
+    connection.peer().trunk_of = node;
     return {};
   }
   return Status::error(Code::unsupported,

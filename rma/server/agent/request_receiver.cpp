@@ -263,7 +263,7 @@ Status RequestReceiver::end(const FrameHeader& header) {
   Status done =
       detail::catch_bad_alloc([&] { return current_.handler->execute(context_, current_); },
                               "the agent's process has no memory to carry out a request");
-  if (context_.connection.is_over()) {
+  if (context_.connection.peer().is_over) {
     return done;
   }
   if (!done.ok()) {
@@ -287,7 +287,7 @@ Status RequestReceiver::caught_up() {
   }
   Status flushed = connection.flush();
   if (!flushed.ok()) {
-    connection.end(false);
+    connection.peer().is_over = true;
   }
   return flushed;
 }

@@ -83,7 +83,7 @@ Status ServerConnection::flush() {
 }
 
 void ServerConnection::send_reason(const Status& reason) {
-  if (peer_.is_authenticated && !is_over_) {
+  if (peer_.is_authenticated && !peer_.is_over) {
     answer_failure({.origin = peer_.origin}, reason).ignore("the connection ends in any case");
     queue_.flush().ignore("the connection ends in any case");
   }
@@ -116,7 +116,7 @@ std::string ServerConnection::unfinished() const {
   if (!peer_.is_authenticated) {
     return has_begun_ ? "in the middle of its handshake" : "";
   }
-  return is_over_ || !reader_.is_inside_frame() ? "" : receiver_.unfinished();
+  return peer_.is_over || !reader_.is_inside_frame() ? "" : receiver_.unfinished();
 }
 
 // --- Replies.
@@ -137,7 +137,7 @@ Status ServerConnection::note_sent(const FrameHeader& request, Status posted) {
   if (request.forwarder >= 0 && request.reply_to >= 0) {
     return {};
   }
-  is_over_ = is_over_ || !posted.ok();
+  peer_.is_over = peer_.is_over || !posted.ok();
   return posted;
 }
 
@@ -146,7 +146,7 @@ Status ServerConnection::send(const FrameHeader& frame, std::vector<std::byte> p
     return payload.empty() ? queue_.post(encode(frame), {}, nullptr, SendQueue::When::soon)
                            : queue_.post(encode(frame), std::move(payload), SendQueue::When::soon);
   });
-  is_over_ = is_over_ || !posted.ok();
+  peer_.is_over = peer_.is_over || !posted.ok();
   return posted;
 }
 

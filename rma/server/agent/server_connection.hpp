@@ -51,6 +51,7 @@ struct ServedPeer {
   bool is_authenticated = false;
   bool is_of_own_node = false;
   bool has_closed = false;  ///< it closed the connection properly
+  bool is_over = false;     ///< nothing is read from it or sent to it any longer
   NodeId trunk_of{-1};      ///< the node whose agent passes requests on over it; −1: none
   [[nodiscard]] bool is_trunk() const noexcept { return trunk_of.value >= 0; }
 };
@@ -89,6 +90,7 @@ class ServerConnection {
     return queue_.kept_bytes() < options_.max_unsent_reply_bytes;
   }
   [[nodiscard]] const ServedPeer& peer() const noexcept { return peer_; }
+  [[nodiscard]] ServedPeer& peer() noexcept { return peer_; }
   /// "rank 3 at 10.99.0.2:40123", for messages.
   [[nodiscard]] std::string peer_name() const;
   /// What would be incomplete if the connection ended now: "in the middle of its handshake"; empty
@@ -110,17 +112,7 @@ class ServerConnection {
   Status answer_data(const FrameHeader& request, std::span<const iovec> pieces,
                      std::uint64_t bytes);
   Status answer_failure(const FrameHeader& request, const Status& failure);
-  /// Nothing can be sent to the peer any longer, or nothing is read from it.
-  [[nodiscard]] bool is_over() const noexcept { return is_over_; }
-
   // For the handlers of requests that concern the connection itself:
-  /// Nothing is read from the peer or sent to it any longer. `has_closed`: it said so.
-  void end(bool has_closed) noexcept {
-    is_over_ = true;
-    peer_.has_closed = peer_.has_closed || has_closed;
-  }
-  /// The agent of `node` passes requests on over this connection.
-  void become_trunk(NodeId node) noexcept { peer_.trunk_of = node; }
   /// Opens a path to the address `other` and answers with its own; flush() moves there after the
   /// answer. Errors: unsupported, and as RdmaContext::open_path().
   Status open_path(const FrameHeader& request, const detail::RdmaAddressBytes& other);
@@ -145,7 +137,6 @@ class ServerConnection {
   RequestReceiver receiver_;
   FrameReader reader_;
   bool has_begun_ = false;  // bytes of a handshake have come
-  bool is_over_ = false;    // the peer sent `bye`, or nothing can be sent to it
 };
 
 }  // namespace tessera::rma::server

@@ -308,11 +308,7 @@ void Client::check_hosts() {
   if (now - last >= every && checked_.compare_exchange_strong(last, now)) {
     const bool gives_back = ++checks_ % checks_a_release == 0;
     for (ClientConnection* const link : links()) {
-      link->check_host();
-      link->close_if_idle(options_.idle_connection);
-      if (gives_back) {
-        link->release_unused();
-      }
+      link->maintain(gives_back);
     }
     if (detail::RdmaContext* const fabric = fabric_.load(std::memory_order_acquire);
         fabric != nullptr && gives_back) {

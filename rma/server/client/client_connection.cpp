@@ -72,17 +72,9 @@ ClientConnection::~ClientConnection() {
   give_up(Status::error(Code::closed, "the job was stopped"));
 }
 
-const ClientOptions& ClientConnection::options() const noexcept {
-  return client_.options();
-}
-
 Status ClientConnection::loss() const {
   const std::lock_guard guard(loss_mutex_);
   return loss_;
-}
-
-Status ClientConnection::describe_loss(const Status& reason) const {
-  return client_.loss_of(node_, reason);
 }
 
 // A transient connection, and a link that is still being made, are asked only for themselves.
@@ -164,6 +156,8 @@ void ClientConnection::say_bye() {
 
 // --- The channel.
 
+// `channel`: null if there is no connection. Requires: both mutexes are locked, or no other thread
+// has the link; nothing is being sent or received.
 void ClientConnection::use(std::unique_ptr<Channel> channel) {
   const bool is_connection = channel != nullptr;
   channel_ = or_none(std::move(channel));
@@ -173,6 +167,12 @@ void ClientConnection::use(std::unique_ptr<Channel> channel) {
   queue_.move_to(*channel_);
   reader_.move_to(*channel_);
   route_.note_use();
+}
+
+Status ClientConnection::connect_by(std::unique_ptr<Channel> channel, const FrameHeader& first) {
+  const std::scoped_lock both(receiving_, queue_.mutex());
+  use(std::move(channel));
+  return queue_.post_own(first);
 }
 
 Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
@@ -210,7 +210,8 @@ Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
   return {};
 }
 
-void ClientConnection::close_if_idle(Clock::duration longest) {
+// Closes its own connection if that was unused for long and requests have another route.
+void ClientConnection::close_if_idle() {
   if (!route_.is_shared() || !is_connected() || path_ != nullptr || is_lost()) {
     return;
   }
@@ -220,8 +221,8 @@ void ClientConnection::close_if_idle(Clock::duration longest) {
   if (!choosing.owns_lock() || !receiving.owns_lock() || !sending.owns_lock()) {
     return;
   }
-  if (is_polled() || !route_.is_unused(longest) || changes_.count() != changes_.fenced() ||
-      reader_.is_inside_frame()) {
+  if (is_polled() || !route_.is_unused(client_.options().idle_connection) ||
+      changes_.count() != changes_.fenced() || reader_.is_inside_frame()) {
     return;
   }
   const Status said = queue_.post_own({.kind = Kind::bye, .origin = client_.options().rank});
@@ -287,7 +288,12 @@ int ClientConnection::progress() {
   return answers;
 }
 
-void ClientConnection::release_unused() {
+void ClientConnection::maintain(bool releases) {
+  check_host();
+  close_if_idle();
+  if (!releases) {
+    return;
+  }
   if (const std::unique_lock guard(receiving_, std::try_to_lock);
       guard.owns_lock() && !reader_.is_inside_frame()) {
     receiver_.release_unused();
@@ -317,7 +323,7 @@ void ClientConnection::lose(const Status& reason) {
 }
 
 void ClientConnection::give_up(const Status& reason) {
-  const Status described = describe_loss(reason);
+  const Status described = client_.loss_of(node_, reason);
   // A sending thread has either entered its pending reply into the table by now, or finds the link
   // lost.
   const std::lock_guard sending(queue_.mutex());

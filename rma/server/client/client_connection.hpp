@@ -33,7 +33,6 @@ namespace tessera::rma::server {
 using detail::Channel;
 
 class Client;
-struct ClientOptions;
 
 class ClientConnection {
  public:
@@ -81,10 +80,9 @@ class ClientConnection {
   }
   /// Checks whether the agent's machine still responds. To be called about once a second.
   void check_host();
-  /// Closes its own connection if that was unused for `longest` and requests have another route.
-  void close_if_idle(std::chrono::steady_clock::duration longest);
-  /// Frees memory that was not used since the last call.
-  void release_unused();
+  /// The same; also closes its own connection if that is idle. `releases`: frees memory that was
+  /// not used since the last such call.
+  void maintain(bool releases);
   /// For poll(): the socket, and whether to wait for room.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.load(); }
   [[nodiscard]] bool waits_for_room() const noexcept {
@@ -93,10 +91,9 @@ class ClientConnection {
 
   /// Whether it has a connection of its own.
   [[nodiscard]] bool is_connected() const noexcept { return is_connected_.load(); }
-  /// Uses `channel` from now on; null: there is no connection. Requires: receiving_mutex() and the
-  /// queue's mutex are locked; nothing is being sent or received. Throws std::bad_alloc.
-  void use(std::unique_ptr<Channel> channel);
-  [[nodiscard]] std::mutex& receiving_mutex() noexcept { return receiving_; }
+  /// Uses `channel` from now on, and sends `first` over it. Requires: it has no connection. Errors:
+  /// as post().
+  Status connect_by(std::unique_ptr<Channel> channel, const FrameHeader& first);
   [[nodiscard]] const Channel& channel() const noexcept { return *channel_; }
   /// A thread polls this link in any case, so a new small request may wait for others.
   [[nodiscard]] bool is_polled() const noexcept {
@@ -105,13 +102,10 @@ class ClientConnection {
   [[nodiscard]] bool is_lost() const noexcept { return lost_.load(std::memory_order_acquire); }
   /// The error that ended it, or OK.
   [[nodiscard]] Status loss() const;
-  /// The error to report for `reason`, which names the node.
-  [[nodiscard]] Status describe_loss(const Status& reason) const;
   /// Ends all pending replies with `reason`; the link is unusable afterwards.
   void give_up(const Status& reason);
 
   [[nodiscard]] Client& client() noexcept { return client_; }
-  [[nodiscard]] const ClientOptions& options() const noexcept;
   [[nodiscard]] NodeId node() const noexcept { return node_; }
   [[nodiscard]] RequestQueue& queue() noexcept { return queue_; }
   [[nodiscard]] ReplyTable& replies() noexcept { return replies_; }
@@ -122,6 +116,8 @@ class ClientConnection {
   [[nodiscard]] ClientConnection& owner_of(const FrameHeader& header) noexcept;
 
  private:
+  void use(std::unique_ptr<Channel> channel);
+  void close_if_idle();
   void lose(const Status& reason);
 
   Client& client_;

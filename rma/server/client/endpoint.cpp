@@ -123,7 +123,7 @@ Status start_batches(const Target& target, Fragments fragments, Completion& done
 }  // namespace
 
 bool ServerEndpoint::is_packed(const CopyShape& shape) const noexcept {
-  return shape.run_bytes < link_.options().limits.min_direct_row;
+  return shape.run_bytes < link_.client().options().limits.min_direct_row;
 }
 
 FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
@@ -137,8 +137,8 @@ FrameHeader ServerEndpoint::request(Kind kind, const Target& target) noexcept {
 Status ServerEndpoint::put(const Target& to, const void* from, const CopyShape& shape,
                            Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
-  Chunks chunks =
-      is_packed(shape) ? packed_chunks(shape, link_.options().parts) : direct_chunks(to, shape);
+  Chunks chunks = is_packed(shape) ? packed_chunks(shape, link_.client().options().parts)
+                                   : direct_chunks(to, shape);
   if (shape.total_bytes() <= chunks.limit()) {
     return end_refused(done, put_part(to, source, shape, done, link_.queue().when()));
   }
@@ -163,7 +163,8 @@ Result<bool> ServerEndpoint::put_now(const Target& to, const void* from, std::si
 }
 
 bool ServerEndpoint::joins_batch(const Target& target, std::size_t bytes) const noexcept {
-  return bytes <= link_.options().gathered_bytes && target.offset < OperationBatch::max_offset;
+  return bytes <= link_.client().options().gathered_bytes &&
+         target.offset < OperationBatch::max_offset;
 }
 
 Result<bool> ServerEndpoint::put_small(const Target& to, const std::byte* from, std::size_t bytes,
@@ -191,7 +192,7 @@ Status ServerEndpoint::put_part(const Target& to, const std::byte* from, const C
   PostedRequest put{.header = request(Kind::put, to), .sent = &done};
   put.header.payload_bytes = shape.total_bytes();
   if (shape.levels == 0) {
-    if (shape.run_bytes <= std::max(word_bytes, link_.options().gathered_bytes)) {
+    if (shape.run_bytes <= std::max(word_bytes, link_.client().options().gathered_bytes)) {
       TESSERA_ASSIGN_OR_RETURN(const bool is_done, put_small(to, from, shape.run_bytes, when));
       if (is_done) {
         done.end({});
@@ -229,8 +230,8 @@ Status ServerEndpoint::post_packed(PostedRequest& request, std::vector<std::byte
 
 Status ServerEndpoint::get(void* to, const Target& from, const CopyShape& shape, Completion& done) {
   auto* destination = static_cast<std::byte*>(to);
-  Chunks chunks =
-      is_packed(shape) ? answered_chunks(shape, link_.options().parts) : direct_chunks(from, shape);
+  Chunks chunks = is_packed(shape) ? answered_chunks(shape, link_.client().options().parts)
+                                   : direct_chunks(from, shape);
   if (shape.total_bytes() <= chunks.limit()) {
     return end_refused(done, get_part(destination, from, shape, done));
   }
@@ -271,7 +272,7 @@ Status ServerEndpoint::accumulate(const Target& to, const void* from, const Copy
                                   const Scale& scale, Completion& done) {
   const auto* source = static_cast<const std::byte*>(from);
   constexpr std::size_t largest_element = 16;
-  Chunks chunks = packed_chunks(shape, link_.options().parts);
+  Chunks chunks = packed_chunks(shape, link_.client().options().parts);
   if (shape.total_bytes() <= chunks.limit()) {
     return end_refused(done, accumulate_part(to, source, shape, scale, done, link_.queue().when()));
   }
@@ -329,7 +330,7 @@ Status ServerEndpoint::put_batch(const Target& to, Fragments batch, Completion& 
   put.header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
   put.header.payload_bytes = total_bytes(batch);
   put.descriptor = descriptor;
-  if (!are_long(batch, link_.options().limits)) {
+  if (!are_long(batch, link_.client().options().limits)) {
     return post_packed(put, pack(batch), done, link_.queue().when());
   }
   std::vector<iovec> pieces;

@@ -21,7 +21,7 @@ Result<detail::RemoteSpan> PathRequests::locate(WorldRank rank, RegionId region,
   awaited.bytes = bytes.data();
   awaited.size = bytes.size();
   TESSERA_RETURN_IF_ERROR(link_.ask({.kind = Kind::locate,
-                                     .origin = link_.options().rank,
+                                     .origin = link_.client().options().rank,
                                      .target = rank,
                                      .region = region,
                                      .offset = offset},
@@ -42,7 +42,7 @@ Status PathRequests::request_assisted_get(const detail::AssistedGetRequest& requ
   done.begin();
   Status asked = link_.ask({.kind = Kind::push,
                             .descriptor_bytes = static_cast<std::uint32_t>(sides.size()),
-                            .origin = link_.options().rank,
+                            .origin = link_.client().options().rank,
                             .target = request.rank,
                             .region = request.region,
                             .offset = request.offset,
@@ -71,7 +71,7 @@ Status PathRequests::loss() const {
 }
 
 Status PathRequests::loss_of(const Status& reason) const {
-  return link_.describe_loss(reason);
+  return link_.client().loss_of(link_.node(), reason);
 }
 
 }  // namespace tessera::rma::server

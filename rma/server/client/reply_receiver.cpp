@@ -126,7 +126,7 @@ Status ReplyReceiver::place_data(const FrameHeader& header, std::span<const std:
 
 void ReplyReceiver::find_places(const Awaited& awaited, std::size_t bytes,
                                 std::vector<iovec>& into) {
-  const PackingLimits& limits = link_.options().limits;
+  const PackingLimits& limits = link_.client().options().limits;
   const Scattered* const places = awaited.places.get();
   if (places == nullptr && awaited.gets == nullptr &&
       (bytes >= limits.min_direct_row || bytes < min_piece_bytes)) {
@@ -159,7 +159,7 @@ Status ReplyReceiver::end_unasked(const FrameHeader& header) {
   if (header.operation == unmonitored_operation && failure.code() == Code::closed) {
     return {};
   }
-  link_.options().stray_error(std::move(failure));
+  link_.client().options().stray_error(std::move(failure));
   return {};
 }
 
@@ -207,8 +207,9 @@ void ReplyReceiver::end_arriving(const Status& reason) {
 // If an agent could not pass a request on, the node of this link counts as lost, for that reason.
 Status ReplyReceiver::failure_in(const FrameHeader& header) const {
   Status failure = decode_failure({payload_, header.payload_bytes});
-  return header.forwarder >= 0 && failure.code() == Code::peer_lost ? owner_->describe_loss(failure)
-                                                                    : failure;
+  return header.forwarder >= 0 && failure.code() == Code::peer_lost
+             ? link_.client().loss_of(owner_->node(), failure)
+             : failure;
 }
 
 // A reply must have the form that was requested, since the waiting thread uses its data.

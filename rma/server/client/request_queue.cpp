@@ -127,7 +127,7 @@ std::optional<Status> RequestQueue::post(ClientConnection& owner, const PostedRe
   }
   // The reason may have come already: an agent notifies its peers when it shuts down.
   link_.progress();
-  return link_.is_lost() ? link_.loss() : link_.describe_loss(status);
+  return link_.is_lost() ? link_.loss() : link_.client().loss_of(link_.node(), status);
 }
 
 // The batch is sent first, unless this operation joins it. Requires: mutex_ is locked.
@@ -187,7 +187,7 @@ Status RequestQueue::send_batch(When when) {
     batch_.fail(sent);
   }
   if (!are_gets) {
-    link_.options().stray_error(std::move(sent));
+    link_.client().options().stray_error(std::move(sent));
   }
   return {};
 }
@@ -226,13 +226,13 @@ void RequestQueue::note_unsent() {
   unsent_ = !is_empty();
   held_up_.store(queue_.is_held_up(), std::memory_order_relaxed);
   // A batch bounds itself, and the next thread that polls sends it.
-  crowded_.store(queue_.is_held_up() && queue_.own_bytes() >= link_.options().kept_bytes,
+  crowded_.store(queue_.is_held_up() && queue_.own_bytes() >= link_.client().options().kept_bytes,
                  std::memory_order_relaxed);
 }
 
 void RequestQueue::wait_for_room() {
   detail::Backoff pause(max_sleep, detail::max_timed_wait);
-  detail::LongWait long_wait(link_.options().wait_warning);
+  detail::LongWait long_wait(link_.client().options().wait_warning);
   while (crowded_.load(std::memory_order_relaxed) && !link_.is_lost()) {
     link_.client().wait_briefly(pause.next());
     link_.client().report_long_wait(long_wait, "room to send to", link_.node());

@@ -15,15 +15,15 @@ using Clock = std::chrono::steady_clock;
 
 Status RequestRoute::share() {
   is_shared_ = true;
-  return link_.is_connected() ? introduce() : Status();
+  return link_.is_connected() ? link_.queue().post_own(introduction()) : Status();
 }
 
 // Registers the link's connection for replies to requests that other agents pass on.
-Status RequestRoute::introduce() {
-  return link_.queue().post_own({.kind = Kind::introduce,
-                                 .origin = link_.options().rank,
-                                 .route = number_.load(),
-                                 .words = {static_cast<std::uint64_t>(ConnectionUse::replies), 0}});
+FrameHeader RequestRoute::introduction() const {
+  return {.kind = Kind::introduce,
+          .origin = link_.client().options().rank,
+          .route = number_.load(),
+          .words = {static_cast<std::uint64_t>(ConnectionUse::replies), 0}};
 }
 
 // The connection on the route may be closed at any time because it was unused; it is then opened
@@ -34,7 +34,7 @@ Status RequestRoute::post(PostedRequest request, RequestQueue::When when) {
   while (true) {
     TESSERA_ASSIGN_OR_RETURN(ClientConnection* const way, find(header));
     header.route = number_.load(std::memory_order_relaxed);
-    header.reply_to = link_.options().direct_replies && link_.is_connected()
+    header.reply_to = link_.client().options().direct_replies && link_.is_connected()
                           ? link_.client().own_node().value
                           : -1;
     link_.replies().note_way(header.operation, *way);
@@ -62,7 +62,7 @@ Status RequestRoute::order_before(Kind kind) {
   awaited.done = &done;
   awaited.fenced = changes.count();
   TESSERA_RETURN_IF_ERROR(link_.ask({.kind = Kind::fence,
-                                     .origin = link_.options().rank,
+                                     .origin = link_.client().options().rank,
                                      .target = link_.client().first_rank_of(link_.node())},
                                     {}, std::move(awaited)));
   link_.wait(done);
@@ -109,7 +109,8 @@ Result<ClientConnection*> RequestRoute::choose() {
   TESSERA_RETURN_IF_ERROR(connect_now());
   if (before != nullptr) {
     const std::lock_guard sending(link_.queue().mutex());
-    TESSERA_RETURN_IF_ERROR(introduce());  // with the new route number
+    // With the new route number.
+    TESSERA_RETURN_IF_ERROR(link_.queue().post_own(introduction()));
   }
   way_.store(&link_, std::memory_order_release);
   return &link_;
@@ -132,9 +133,7 @@ Status RequestRoute::connect_now() {
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(auto channel, link_.client().open_again(link_.node()));
-  const std::scoped_lock both(link_.receiving_mutex(), link_.queue().mutex());
-  link_.use(std::move(channel));
-  return introduce();
+  return link_.connect_by(std::move(channel), introduction());
 }
 
 void RequestRoute::note_use() noexcept {
@@ -161,10 +160,10 @@ void RequestRoute::note_lost(const ClientConnection& way, const Status& reason) 
   if (!is_shared_ || link_.is_lost() || way_.load() != &way) {
     return;
   }
-  const Status described = way.describe_loss(reason);
+  const Status described = link_.client().loss_of(way.node(), reason);
   // Before any thread can find that the route is lost and then look for such an error.
   if (link_.changes().count() != link_.changes().fenced()) {
-    link_.options().stray_error(described);  // their changes may not be in effect
+    link_.client().options().stray_error(described);  // their changes may not be in effect
   }
   link_.replies().end_requested_by(way, described);
 }

@@ -59,7 +59,7 @@ class RequestRoute {
   Result<ClientConnection*> find(const FrameHeader& header);
   Result<ClientConnection*> choose();
   Status connect_now();
-  Status introduce();
+  [[nodiscard]] FrameHeader introduction() const;
   Status order_before(Kind kind);
 
   ClientConnection& link_;
