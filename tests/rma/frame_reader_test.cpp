@@ -50,8 +50,9 @@ class BatchChannel final : public Channel {
 /// Lists the complete frames. Flags count as frames that a caller waits for.
 class Listing final : public FrameSink {
  public:
-  Status begin(const FrameHeader& header, std::span<const std::byte>, std::span<const std::byte>,
-               std::vector<iovec>& into) override {
+  Status begin(const FrameHeader& header, std::span<const std::byte>,
+               std::span<const std::byte> payload, std::vector<iovec>& into) override {
+    come.push_back(payload.size());
     payload_.resize(header.payload_bytes);
     if (!payload_.empty()) {
       into.push_back({payload_.data(), payload_.size()});
@@ -67,6 +68,7 @@ class Listing final : public FrameSink {
   }
 
   std::vector<Kind> ended;
+  std::vector<std::size_t> come;  // bytes of whole payloads that had come with their header
 
  private:
   std::vector<std::byte> payload_;
@@ -111,6 +113,20 @@ TEST(FrameReader, TakesAllThatCameWithAFrameThatIsAwaited) {
   channel.feed(frame(Kind::flag) + frame(Kind::put, 8) + frame(Kind::flag));
   EXPECT_TRUE(reader.advance().value());
   EXPECT_EQ(sink.ended, (std::vector{Kind::flag, Kind::put, Kind::flag}));
+}
+
+TEST(FrameReader, OffersAPayloadThatCameWithItsHeader) {
+  BatchChannel channel;
+  Listing sink;
+  FrameReader reader(channel, sink);
+  const std::string whole = frame(Kind::put, 1000);
+  channel.feed(whole + frame(Kind::put, long_payload) + whole);
+  channel.feed(whole.substr(0, 200));
+  channel.feed(whole.substr(200));
+  EXPECT_TRUE(reader.advance().value());
+  EXPECT_TRUE(reader.advance().value());
+  EXPECT_EQ(sink.ended, std::vector<Kind>(4, Kind::put));
+  EXPECT_EQ(sink.come, (std::vector<std::size_t>{1000, 0, 1000, 0}));
 }
 
 TEST(FrameReader, GoesOnBehindOthers) {

@@ -89,7 +89,7 @@ bool ConnectionTable::serve_active() {
     return false;
   }
   ServerConnection& connection = *found->second.connection;
-  const auto came = advance(connection);
+  const auto came = connection.advance();
   if (!came.ok()) {
     finish(active_, came.status());
     settle();
@@ -139,12 +139,6 @@ void ConnectionTable::pass_back(int asker, const FrameHeader& answer,
   }
 }
 
-Result<bool> ConnectionTable::advance(ServerConnection& connection) {
-  auto came = connection.advance();
-  was_urgent_ = connection.receiver().take_urgent() || was_urgent_;
-  return came;
-}
-
 bool ConnectionTable::handle_event(int fd) {
   if (forwarder_ && forwarder_->has(fd)) {
     forwarder_->handle_event(fd);
@@ -181,7 +175,7 @@ void ConnectionTable::serve_one(int fd) {
   ServerConnection& connection = *found->second.connection;
   Status status = connection.flush();
   if (status.ok() && connection.may_read()) {
-    status = advance(connection).status();
+    status = connection.advance().status();
     active_ = fd;
   }
   if (!status.ok()) {
@@ -191,10 +185,12 @@ void ConnectionTable::serve_one(int fd) {
   update(connection);
 }
 
-// After a connection was served: updates what is watched for it and what is known of its peer.
+// After a connection was served: updates what is watched for it, and what is known of its peer and
+// of its requests.
 void ConnectionTable::update(ServerConnection& connection) {
   const std::uint32_t events = connection.wanted_events();
   Served& served = served_[connection.descriptor()];
+  was_urgent_ = connection.receiver().take_urgent() || was_urgent_;
   count(served);
   if (events != served.events) {
     served.events = events;

@@ -92,7 +92,6 @@ class ConnectionTable final : private ForwardRequesters {
   void resume(int asker) override { resumed_.push_back(asker); }
   void settle();
   void serve_one(int fd);
-  Result<bool> advance(ServerConnection& connection);
   void update(ServerConnection& connection);
   void count(Served& served);
   void finish(int fd, const Status& why);
