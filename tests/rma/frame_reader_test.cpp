@@ -123,8 +123,9 @@ TEST(FrameReader, OffersAPayloadThatCameWithItsHeader) {
   channel.feed(whole + frame(Kind::put, long_payload) + whole);
   channel.feed(whole.substr(0, 200));
   channel.feed(whole.substr(200));
-  EXPECT_TRUE(reader.advance().value());
-  EXPECT_TRUE(reader.advance().value());
+  for (int batches = 0; batches < 3; ++batches) {
+    EXPECT_TRUE(reader.advance().value());
+  }
   EXPECT_EQ(sink.ended, std::vector<Kind>(4, Kind::put));
   EXPECT_EQ(sink.come, (std::vector<std::size_t>{1000, 0, 1000, 0}));
 }
