@@ -15,7 +15,7 @@ set(tessera_precompiled
 # inlines from them. Sources with such warnings do not use them; nor do sources with xxHash inline: at
 # -O0 GCC uses its AVX-512 header for optimised code if the precompiled headers are from -O0.
 set(tessera_not_precompiled
-  tessera_rma rma/server/wire.cpp
+  tessera_rma rma/server/wire/wire.cpp
   tessera_arrays arrays/checkpoint/checksum.cpp
   tessera_tool_parts apps/tool/info.cpp
   tessera_bench_support bench/support/topology.cpp

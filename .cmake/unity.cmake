@@ -5,11 +5,16 @@
 # Sources with definitions or options of their own are compiled alone. Must be included before precompile.
 
 set(tessera_unity_batch 10)
-# Folders whose sources have private functions of the same names.
-set(tessera_compiled_alone fortran apps bench)
-# Sources whose system headers contradict those of other sources.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/rma/transport/tcp/tcp.cpp TARGET_DIRECTORY tessera_rma
-  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# Sources that are compiled alone, by the beginning of their path: C sources, those whose private
+# functions or constants have the same names, and those whose system headers contradict each other.
+set(tessera_compiled_alone
+  fortran/ apps/ bench/
+  rma/server/wire/wire.cpp rma/transport/tcp/tcp.cpp
+  tests/apps/ tests/bench/ tests/fault/ tests/fortran/ tests/fuzz/ tests/rdma-vm/ tests/rma/verbs/
+  tests/contract/accumulate_test.cpp tests/contract/aggregate_test.cpp tests/contract/bad_input_test.cpp
+  tests/contract/repeated_test.cpp tests/contract/shaped_test.cpp tests/contract/transfer_test.cpp
+  tests/rma/log_test.cpp tests/rma/memory_test.cpp tests/rma/progress_handoff_test.cpp
+  tests/rma/team_death_test.cpp)
 
 # All targets that were created in a folder and below.
 function(tessera_list_targets folder result)
@@ -22,24 +27,46 @@ function(tessera_list_targets folder result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
+# True if a source, named by its path in the project, is compiled alone.
+function(tessera_is_compiled_alone path result)
+  set(${result} FALSE PARENT_SCOPE)
+  if(path MATCHES "[.]c$")
+    set(${result} TRUE PARENT_SCOPE)
+  endif()
+  foreach(beginning IN LISTS tessera_compiled_alone)
+    string(FIND "${path}" "${beginning}" at)
+    if(at EQUAL 0)
+      set(${result} TRUE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+function(tessera_compile_together target)
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(folder ${target} SOURCE_DIR)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE path)
+    tessera_is_compiled_alone("${path}" is_alone)
+    if(is_alone)
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES
+        SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${tessera_unity_batch})
+endfunction()
+
 if(TESSERA_UNITY)
-  # GCC takes the sources of a batch for headers, and warns about their anonymous namespaces.
+  # GCC takes the sources of a batch for headers, and warns about their anonymous namespaces. Names of
+  # one source may hide those of another.
   target_compile_options(tessera_flags INTERFACE
-    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage> $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
   tessera_list_targets(${PROJECT_SOURCE_DIR} targets)
   foreach(target IN LISTS targets)
     get_target_property(kind ${target} TYPE)
-    get_target_property(folder ${target} SOURCE_DIR)
-    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
-    string(REGEX REPLACE "/.*" "" folder "${folder}")
-    if(kind MATCHES "LIBRARY|EXECUTABLE" AND NOT kind STREQUAL INTERFACE_LIBRARY
-       AND NOT folder IN_LIST tessera_compiled_alone)
-      get_target_property(sources ${target} SOURCES)
-      list(FILTER sources INCLUDE REGEX "[.]c$")
-      set_source_files_properties(${sources} TARGET_DIRECTORY ${target} PROPERTIES
-        SKIP_UNITY_BUILD_INCLUSION ON)
-      set_target_properties(${target} PROPERTIES
-        UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${tessera_unity_batch})
+    if(kind MATCHES "LIBRARY|EXECUTABLE" AND NOT kind STREQUAL INTERFACE_LIBRARY)
+      tessera_compile_together(${target})
     endif()
   endforeach()
 endif()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Agents of one cluster pass requests on to each other (rma/server/forwarder.hpp). Can they
+ * Agents of one cluster pass requests on to each other (rma/server/agent/forwarder.hpp). Can they
  * deadlock, lose a request, answer one twice, or change the order of a process's requests?
  *
  * AGENTS agents, CLIENTS processes that ask REQUESTS times each, always by agent

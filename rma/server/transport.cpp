@@ -19,12 +19,12 @@
 #include "rma/engine/startup.hpp"
 #include "rma/base/memory.hpp"
 #include "rma/node/agent_host.hpp"
-#include "rma/server/agent.hpp"
-#include "rma/server/agent_control_channel.hpp"
-#include "rma/server/client.hpp"
-#include "rma/server/endpoint.hpp"
-#include "rma/server/packing_choice.hpp"
-#include "rma/server/shutdown_notices.hpp"
+#include "rma/server/agent/agent.hpp"
+#include "rma/server/client/agent_control_channel.hpp"
+#include "rma/server/client/client.hpp"
+#include "rma/server/client/endpoint.hpp"
+#include "rma/server/client/packing_choice.hpp"
+#include "rma/server/client/shutdown_notices.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -76,7 +76,7 @@ class ServerTransport final : public Transport {
     if (link->path() == nullptr) {
       return std::unique_ptr<Endpoint>(std::move(by_requests));
     }
-    return link->path()->endpoint(peer, std::move(by_requests), *link);
+    return link->path()->endpoint(peer, std::move(by_requests), link->requests());
   }
   // Ranks of this node are also reached through its agent here.
   Result<Endpoint*> atomics_by_device(WorldRank peer) override {

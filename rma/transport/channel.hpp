@@ -2,9 +2,9 @@
 //
 // Channel: a connected stream of bytes between two processes. Its functions never block.
 //
-// TCP is one (server/tcp.hpp), messages of an RDMA device are another (engine/rdma.hpp). Both
-// ends of each connection rely on this: bytes arrive in order, either all or up to a loss; after a
-// loss every call returns peer_lost.
+// TCP is one (server/connection/tcp.hpp), messages of an RDMA device are another (engine/rdma.hpp).
+// Both ends of each connection rely on this: bytes arrive in order, either all or up to a loss;
+// after a loss every call returns peer_lost.
 //
 // Threads: one thread at a time sends and one receives; the two may be different.
 #pragma once

@@ -28,8 +28,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/server/client.hpp"
-#include "rma/server/endpoint.hpp"
+#include "rma/server/client/client.hpp"
+#include "rma/server/client/endpoint.hpp"
 #include "tests/fuzz/fed_channel.hpp"
 
 namespace {
@@ -205,7 +205,7 @@ class Session {
       each->check_completion();
       each->check();
     }
-    must(!connection_.has_pending_replies() && !connection_.has_unsent());
+    must(!connection_.is_polled());
   }
 
  private:

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "rma/transport/channel.hpp"
-#include "rma/server/bytes.hpp"
+#include "rma/server/wire/bytes.hpp"
 #include "tests/fuzz/sealed_header.hpp"
 
 namespace tessera::rma::server {

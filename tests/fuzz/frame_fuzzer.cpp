@@ -17,8 +17,8 @@
 #include <variant>
 #include <vector>
 
-#include "rma/server/handshake.hpp"
-#include "rma/server/wire.hpp"
+#include "rma/server/wire/handshake.hpp"
+#include "rma/server/wire/wire.hpp"
 #include "tests/fuzz/sealed_header.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/server/wire.hpp"
+#include "rma/server/wire/wire.hpp"
 #include "tests/fuzz/seed_folder.hpp"
 
 namespace {

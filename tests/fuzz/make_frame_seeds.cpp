@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rma/server/handshake.hpp"
-#include "rma/server/wire.hpp"
+#include "rma/server/wire/handshake.hpp"
+#include "rma/server/wire/wire.hpp"
 #include "tests/fuzz/seed_folder.hpp"
 
 namespace {

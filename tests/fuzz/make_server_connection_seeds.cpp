@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rma/node/queue_lock.hpp"
-#include "rma/server/wire.hpp"
+#include "rma/server/wire/wire.hpp"
 #include "tests/fuzz/seed_folder.hpp"
 
 namespace {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <span>
 
-#include "rma/server/bytes.hpp"
-#include "rma/server/wire.hpp"
+#include "rma/server/wire/bytes.hpp"
+#include "rma/server/wire/wire.hpp"
 
 namespace tessera::rma::server {
 

@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "rma/node/node.hpp"
-#include "rma/server/bytes.hpp"
-#include "rma/server/server_connection.hpp"
+#include "rma/server/agent/server_connection.hpp"
+#include "rma/server/wire/bytes.hpp"
 #include "tests/fuzz/fed_channel.hpp"
 
 namespace {
@@ -151,7 +151,7 @@ std::pair<std::unique_ptr<ServerConnection>, FedChannel*> authenticated(detail::
   must(connection->advance().ok());
   must(client.feed(fed->sent()).value().finished);
   fed->give(client.outgoing());
-  must(connection->advance().ok() && connection->is_authenticated());
+  must(connection->advance().ok() && connection->peer().is_authenticated);
   return {std::move(connection), fed};
 }
 
@@ -168,9 +168,9 @@ void seal(std::span<std::byte> frames) {
 }
 
 // Does as the agent does: reads while there may be more, sends while there is room.
-void exchange(ServerConnection& connection, FedChannel& channel, std::size_t room) {
-  constexpr int max_iterations = 100'000;
-  for (int iteration = 0; iteration < max_iterations; ++iteration) {
+void converse(ServerConnection& connection, FedChannel& channel, std::size_t room) {
+  constexpr int most_turns = 100'000;
+  for (int turn = 0; turn < most_turns; ++turn) {
     channel.make_room(room);
     if (!connection.flush().ok()) {
       return;
@@ -209,12 +209,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   channel->give(frames);
   channel->end();
   channel->begin(std::size_t{1} + std::to_integer<std::size_t>(input[0]));
-  exchange(*connection, *channel, 65'536 * std::to_integer<std::size_t>(input[1]));
+  converse(*connection, *channel, 65'536 * std::to_integer<std::size_t>(input[1]));
   // Other ranks get the peer's locks now, and the peer gets no reply any more.
   connection.reset();
   node.node().memory().remote_rank_state(peer_rank) = detail::RemoteRankState::lost;
   locks.forget(peer_rank);
-  locks.look([](const FrameHeader&, const Result<std::uint64_t>&) { must(false); });
+  locks.answer_waiting([](const FrameHeader&, const Result<std::uint64_t>&) { must(false); });
   node.check();
   return 0;
 }

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/server/endpoint.hpp"
+#include "rma/server/client/endpoint.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"
 

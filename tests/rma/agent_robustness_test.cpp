@@ -600,11 +600,12 @@ int serve_without_descriptors(const Secret& secret, int to_parent, int from_pare
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_EQ(warnings.size(), 1U);
-  EXPECT_EQ(
-      warnings.front(),
-      "the agent cannot accept a connection until a descriptor is free: cannot open a socket: "
-      "Too many open files (this process may have " +
-          std::to_string(none.rlim_cur) + ")\n  hint: raise the limit on open files (ulimit -n)");
+  EXPECT_EQ(warnings.front(),
+            "node 0 (rank 0): its agent cannot accept a connection until a descriptor is free: "
+            "cannot open a socket: "
+            "Too many open files (this process may have " +
+                std::to_string(none.rlim_cur) +
+                ")\n  hint: raise the limit on open files (ulimit -n)");
   EXPECT_EQ(node.warnings(1).size(), 1U) << "logged once, and not at each attempt";
   const rlimit again{before, before};
   setrlimit(RLIMIT_NOFILE, &again);

@@ -243,16 +243,14 @@ inline std::shared_ptr<JobState> Cluster::start(WorldRank rank, bool one_process
   Settings settings;
   settings.collective_slot_bytes = slot_bytes;
   auto job = std::make_shared<JobState>(settings, group_.member(rank), map_);
-  job->self = job;
-  job->node = node_of(rank, one_process);
-  EXPECT_TRUE(job->node().enter().ok());
-  job->link() = std::make_unique<ClusterControlChannel>(*this, rank, one_process);
+  EXPECT_TRUE(job->enter_node(node_of(rank, one_process)).ok());
+  job->transports().set_link(std::make_unique<ClusterControlChannel>(*this, rank, one_process));
   return job;
 }
 
 inline Result<Team> world_of(JobState& job) {
   std::vector<WorldRank> all_ranks;
-  for (std::int32_t rank = 0; rank < job.size; ++rank) {
+  for (std::int32_t rank = 0; rank < job.size(); ++rank) {
     all_ranks.push_back(WorldRank{rank});
   }
   TESSERA_ASSIGN_OR_RETURN(auto state, TeamState::create(job, nullptr, std::move(all_ranks)));

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "rma/server/buffer_pool.hpp"
-#include "rma/server/clusters.hpp"
-#include "rma/server/route_table.hpp"
+#include "rma/server/agent/route_table.hpp"
+#include "rma/server/connection/buffer_pool.hpp"
+#include "rma/server/connection/clusters.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -149,16 +149,16 @@ TEST(BufferPool, KeepsAFewAndFreesUnneededOnes) {
     pool.give(std::move(each));
   }
   EXPECT_EQ(pool.kept(), 3U);
-  pool.look();  // all were in use since the last check
+  pool.release_unused();  // all were in use since the last check
   EXPECT_EQ(pool.kept(), 3U);
-  pool.look();
+  pool.release_unused();
   EXPECT_EQ(pool.kept(), 1U);
-  pool.look();
+  pool.release_unused();
   EXPECT_EQ(pool.kept(), 1U);
 }
 
-TEST(Routes, DropRequestsFromAnOlderRoute) {
-  Routes routes;
+TEST(RouteTable, DropWhatComesByAnOlderWay) {
+  RouteTable routes;
   const FrameHeader by_first{.kind = Kind::put, .origin = WorldRank{3}, .route = 0};
   const FrameHeader by_second{.kind = Kind::put, .origin = WorldRank{3}, .route = 1};
   const FrameHeader by_third{.kind = Kind::put, .origin = WorldRank{3}, .route = 2};

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "rma/engine/connection_loss_word.hpp"
-#include "rma/server/agent_control_channel.hpp"
+#include "rma/server/client/agent_control_channel.hpp"
 #include "tests/rma/one_rank_nodes.hpp"
 #include "tests/rma/relay.hpp"
 #include "tests/support/checks.hpp"

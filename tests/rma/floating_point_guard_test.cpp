@@ -12,7 +12,7 @@
 #include <limits>
 #include <thread>
 
-#include "rma/server/thread_without_signals.hpp"
+#include "rma/server/connection/thread_without_signals.hpp"
 #include "tests/support/floating_point_traps.hpp"
 
 namespace tessera::rma {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/server/handshake.hpp"
+#include "rma/server/wire/handshake.hpp"
 #include "tests/rma/agent_rig.hpp"
 
 namespace tessera::rma::server {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/server/stream.hpp"
-#include "rma/server/wire.hpp"
+#include "rma/server/connection/frame_reader.hpp"
+#include "rma/server/wire/wire.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -51,7 +51,8 @@ class BatchChannel final : public Channel {
 class Listing final : public FrameSink {
  public:
   Status begin(const FrameHeader& header, std::span<const std::byte>,
-               std::vector<iovec>& into) override {
+               std::span<const std::byte> payload, std::vector<iovec>& into) override {
+    come.push_back(payload.size());
     payload_.resize(header.payload_bytes);
     if (!payload_.empty()) {
       into.push_back({payload_.data(), payload_.size()});
@@ -67,6 +68,7 @@ class Listing final : public FrameSink {
   }
 
   std::vector<Kind> ended;
+  std::vector<std::size_t> come;  // bytes of whole payloads that had come with their header
 
  private:
   std::vector<std::byte> payload_;
@@ -113,7 +115,22 @@ TEST(FrameReader, TakesAllThatArrivedWithAPendingFrame) {
   EXPECT_EQ(sink.ended, (std::vector{Kind::flag, Kind::put, Kind::flag}));
 }
 
-TEST(FrameReader, ContinuesAfterOtherConnections) {
+TEST(FrameReader, OffersAPayloadThatCameWithItsHeader) {
+  BatchChannel channel;
+  Listing sink;
+  FrameReader reader(channel, sink);
+  const std::string whole = frame(Kind::put, 1000);
+  channel.feed(whole + frame(Kind::put, long_payload) + whole);
+  channel.feed(whole.substr(0, 200));
+  channel.feed(whole.substr(200));
+  for (int batches = 0; batches < 3; ++batches) {
+    EXPECT_TRUE(reader.advance().value());
+  }
+  EXPECT_EQ(sink.ended, std::vector<Kind>(4, Kind::put));
+  EXPECT_EQ(sink.come, (std::vector<std::size_t>{1000, 0, 1000, 0}));
+}
+
+TEST(FrameReader, GoesOnBehindOthers) {
   BatchChannel channel;
   Listing sink;
   FrameReader reader(channel, sink);

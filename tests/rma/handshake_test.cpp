@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/server/handshake.hpp"
+#include "rma/server/wire/handshake.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/server/agent.hpp"
-#include "rma/server/shutdown_notices.hpp"
+#include "rma/server/agent/agent.hpp"
+#include "rma/server/client/shutdown_notices.hpp"
 #include "tests/rma/node_rig.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"

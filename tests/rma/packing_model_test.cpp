@@ -2,7 +2,7 @@
 //
 // The model by which tcp chooses the sizes of packed parts: its limits, and its choices compared
 // with all possible choices in a pipeline that is simulated stage by stage.
-#include "rma/server/packing_model.hpp"
+#include "rma/server/client/packing_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <random>
 #include <vector>
 
-#include "rma/server/packing_choice.hpp"
+#include "rma/server/client/packing_choice.hpp"
 
 namespace tessera::rma::server {
 namespace {

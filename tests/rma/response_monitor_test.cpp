@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // How the kernel's state of a connection shows that a machine is gone.
-#include "rma/server/response_monitor.hpp"
+#include "rma/server/connection/response_monitor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ int gone_after(int from, int to, SampleAt&& sample_at) {
 // after 25.4 s.
 TEST(AMachine, ThatSendsButReceivesNothingIsReportedGoneInTime) {
   const int gone = gone_after(0, 60, [](int second) {
-    return ResponseMonitor::Look{
+    return ResponseMonitor::Report{
         .retransmits = static_cast<unsigned>(second == 0 ? 0 : 2 + second / 4),
         .acknowledged = 1000,
         .since_packet = milliseconds(100)};
@@ -44,7 +44,7 @@ TEST(AMachine, ThatSendsButReceivesNothingIsReportedGoneInTime) {
 TEST(AMachine, ThatAcknowledgesSomethingOccasionallyIsPresent) {
   EXPECT_EQ(gone_after(0, 200,
                        [](int second) {
-                         return ResponseMonitor::Look{
+                         return ResponseMonitor::Report{
                              .retransmits = 4,
                              .acknowledged = static_cast<std::uint64_t>(second / 10),
                              .since_packet = seconds(9)};
@@ -65,7 +65,7 @@ TEST(AMachine, IsNotReportedGoneByALateCheck) {
 TEST(AMachine, WithoutBufferSpaceIsPresentWhileItSaysSo) {
   const auto asked = [](milliseconds since) {
     return [since](int) {
-      return ResponseMonitor::Look{.window_probes = 9, .acknowledged = 7, .since_packet = since};
+      return ResponseMonitor::Report{.window_probes = 9, .acknowledged = 7, .since_packet = since};
     };
   };
   EXPECT_EQ(gone_after(0, 500, asked(seconds(14))), -1);

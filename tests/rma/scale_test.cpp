@@ -21,9 +21,9 @@
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/team/team_nodes.hpp"
 #include "rma/node/node_memory.hpp"
-#include "rma/server/client.hpp"
-#include "rma/server/endpoint.hpp"
-#include "rma/server/shutdown_notices.hpp"
+#include "rma/server/client/client.hpp"
+#include "rma/server/client/endpoint.hpp"
+#include "rma/server/client/shutdown_notices.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/heap.h"
@@ -236,7 +236,7 @@ class ScaleOfConnections : public Scale {
       return endpoint.start_fence(done);
     });
   }
-  // A client's FrameWriter copies frames that may wait for others.
+  // A client's SendQueue copies frames that may wait for others.
   std::int64_t put_in_bursts_on_each() {
     return on_each([&](Endpoint& endpoint, Completion& done) {
       for (int puts = 0; puts < 20; ++puts) {
@@ -247,7 +247,7 @@ class ScaleOfConnections : public Scale {
       return endpoint.start_fence(done);
     });
   }
-  // The agent's FrameWriter copies its replies in the same way.
+  // The agent's SendQueue copies its replies in the same way.
   std::int64_t get_in_bursts_on_each() {
     return on_each([&](Endpoint& endpoint, Completion& done) {
       for (int gets = 0; gets < 19; ++gets) {

@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/server/agent.hpp"
-#include "rma/server/client.hpp"
+#include "rma/server/agent/agent.hpp"
+#include "rma/server/client/client.hpp"
 #include "tests/rma/node_rig.hpp"
 #include "tests/support/checks.hpp"
 
@@ -57,7 +57,7 @@ using Bytes = std::vector<std::byte>;
 
 struct ServedNodeOptions {
   PollDuration stay_awake{0};
-  TimedWaitLimits naps{};
+  TimedWaitLimits timed_waits{};
   std::size_t answer_bytes = AgentOptions{}.answer_bytes;
   std::chrono::milliseconds patience{10'000};
   UnauthenticatedPeerLog::Limits peer_log_limits{};
@@ -85,7 +85,7 @@ class ServedNode {
                             .ranks = job_ranks,
                             .node = NodeId{0},
                             .stay_awake = options.stay_awake,
-                            .naps = options.naps,
+                            .timed_waits = options.timed_waits,
                             .answer_bytes = options.answer_bytes,
                             .patience = options.patience,
                             .stranger_lines = options.peer_log_limits,

@@ -23,9 +23,9 @@
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
-#include "rma/server/change_tracker.hpp"
-#include "rma/server/endpoint.hpp"
-#include "rma/server/executor.hpp"
+#include "rma/server/agent/executor.hpp"
+#include "rma/server/client/change_tracker.hpp"
+#include "rma/server/client/endpoint.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/random_shape.hpp"
@@ -316,8 +316,8 @@ TEST_P(ServerTest, AFenceCoversTheChangedRegionsAndRanksOnly) {
   EXPECT_TRUE(endpoint_.is_fenced(any_region));
 }
 
-TEST(Changes, AreCoveredByALaterFence) {
-  Changes changes;
+TEST(ChangeTracker, AreCoveredByAFenceBehindThem) {
+  ChangeTracker changes;
   std::mt19937 random(5);
   // The last change of each pair of rank and region, without collisions of entries.
   std::map<std::pair<int, std::uint32_t>, std::uint64_t> last;

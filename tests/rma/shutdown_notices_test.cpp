@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Shutdown notices: a node that leaves the job notifies all other nodes.
-#include "rma/server/shutdown_notices.hpp"
+#include "rma/server/client/shutdown_notices.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

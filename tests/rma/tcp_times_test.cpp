@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "rma/server/packing_choice.hpp"
+#include "rma/server/client/packing_choice.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "rma/engine/region_numbers.hpp"
 #include "rma/engine/reduce.hpp"
 #include "rma/transport/shm/segment.hpp"
 #include "tests/rma/cluster_rig.hpp"
@@ -226,9 +227,9 @@ TEST_P(OverNodes, AgreeGivesTheErrorOfTheLowestFailingMemberToAll) {
   Cluster cluster(GetParam());
   on_cluster(cluster, slot, [&](JobState& job, Team& team) {
     for (std::int32_t lowest = 0; lowest < team.size(); ++lowest) {
-      const std::string sentence = "sentence of " + std::to_string(job.rank.value);
+      const std::string sentence = "sentence of " + std::to_string(job.rank().value);
       const Status mine =
-          job.rank.value < lowest ? Status() : Status::error(Code::limit_exceeded, sentence);
+          job.rank().value < lowest ? Status() : Status::error(Code::limit_exceeded, sentence);
       const Status agreed = team.agree(mine);
       const std::string expected =
           "on rank " + std::to_string(lowest) + ": sentence of " + std::to_string(lowest);
@@ -312,7 +313,7 @@ TEST_P(OverNodes, TeamsOfAnyMembersInAnyOrderWork) {
       Team team = team_of(job, list).value();
       broadcast_all(team, max_of_others);
       allgather_all(team, max_of_others);
-      auto mine = numbers(ElementType::f64, 100, job.rank.value);
+      auto mine = numbers(ElementType::f64, 100, job.rank().value);
       ASSERT_TRUE(ok(team.allreduce(mine.data(), 100, ElementType::f64, Reduction::sum)));
       ASSERT_TRUE(mine == reference(cluster, team, ElementType::f64, Reduction::sum, 100));
     }
@@ -441,7 +442,7 @@ TEST_P(OverNodes, AMemberThatLeftEndsAllCollectives) {
     Cluster cluster(GetParam());
     on_cluster(cluster, slot, [&](JobState& job, Team& team) {
       ASSERT_TRUE(ok(team.barrier()));
-      if (job.rank.value == leaving_rank) {
+      if (job.rank().value == leaving_rank) {
         return;
       }
       for (int round = 0; round < 2; ++round) {

@@ -2,7 +2,7 @@
 //
 // The bytes between nodes: frame headers and descriptors decode to what was encoded, and wrong
 // bytes are refused with a reason.
-#include "rma/server/wire.hpp"
+#include "rma/server/wire/wire.hpp"
 
 #include <gtest/gtest.h>
 #define XXH_INLINE_ALL  // NOLINT(readability-identifier-naming): a switch of xxHash

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/server/handshake.hpp"
-#include "rma/server/wire.hpp"
+#include "rma/server/wire/handshake.hpp"
+#include "rma/server/wire/wire.hpp"
 
 namespace tessera::rma::server {
 namespace {

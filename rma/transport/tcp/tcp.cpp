@@ -23,7 +23,7 @@
 #include "rma/base/memory.hpp"
 #include "rma/node/wait_ready.hpp"
 #include "rma/transport/tcp/congestion.hpp"
-#include "rma/server/response_monitor.hpp"
+#include "rma/server/connection/response_monitor.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -100,13 +100,13 @@ class TcpChannel final : public Channel {
     if (getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
       return {};
     }
-    const ResponseMonitor::Look look{
+    const ResponseMonitor::Report report{
         .retransmits = info.tcpi_retransmits,
         .window_probes = info.tcpi_probes,
         .acknowledged = info.tcpi_bytes_acked,
         .since_packet = std::chrono::milliseconds(info.tcpi_last_ack_recv)};
     const std::lock_guard guard(looking_);
-    if (!unanswered_.is_gone(look, std::chrono::steady_clock::now())) {
+    if (!unanswered_.is_gone(report, std::chrono::steady_clock::now())) {
       return {};
     }
     error_ = ETIMEDOUT;

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "rma/server/wire.hpp"
+#include "rma/server/wire/wire.hpp"
 
 namespace tessera::rma::server {
 namespace {

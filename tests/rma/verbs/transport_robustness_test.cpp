@@ -194,7 +194,7 @@ TEST_F(VerbsAgent, ReleasesTheRdmaConnectionsOfDeadClients) {
     }());
     ClientConnection* const connection = client.link_to(NodeId{0}).value();
     ASSERT_NE(connection->path(), nullptr);
-    const auto span = connection->locate(owner, region, 0, [] {});
+    const auto span = connection->requests().locate(owner, region, 0, [] {});
     EXPECT_TRUE(ok(span));
     EXPECT_EQ(network_->live().queue_pairs, 2U);
   }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Forwarder: passes requests of processes on to the other agents of this agent's cluster
+// (cooperative server clustering, [CLUSTERED10] §3.3), over one trunk an agent.
+//
+// Separate buffers keep forwarding from starving other work. A request that was taken from a
+// process and is not yet executed elsewhere counts against its trunk's window. While the window is
+// full, connections with more requests for that trunk are not read; all others are. Requests from
+// other agents are received into separate buffers and executed at once, so they never wait.
+//
+// If an agent is lost, the requests in flight to it end with an error, which is sent to their
+// origins. After a pause the next request tries to reconnect.
+//
+// Threads: the agent's thread only.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "rma/engine/node_map.hpp"
+#include "rma/base/result.hpp"
+#include "rma/server/agent/trunk.hpp"
+#include "rma/server/connection/buffer_pool.hpp"
+#include "rma/server/connection/clusters.hpp"
+#include "rma/server/connection/poller.hpp"
+
+namespace tessera::rma::server {
+
+/// What an agent has to know of its cluster.
+struct ForwardOptions {
+  Clusters clusters;
+  const detail::NodeMap* nodes = nullptr;  ///< outlives the agent
+  std::int32_t ranks = 0;                  ///< of the job
+  std::vector<TcpAddress> agents;          ///< by node
+  std::size_t window = 32;                 ///< requests in flight to each other agent
+  std::size_t bytes = 1U << 20U;           ///< bytes of those requests
+  std::string congestion = "auto";
+};
+
+/// The callbacks that the forwarder needs from the connections.
+class ForwardRequesters {
+ public:
+  virtual ~ForwardRequesters() = default;
+  /// Sends `answer` to rank answer.origin over the connection with that descriptor, if that is
+  /// still the rank's.
+  virtual void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) = 0;
+  /// That connection may continue soon: the request that it has to pass on can be taken.
+  virtual void resume(int asker) = 0;
+};
+
+class Forwarder final : private TrunkListener {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  struct Identity {
+    NodeId node;        ///< of this agent
+    WorldRank carrier;  ///< the rank whose process hosts it
+    std::uint64_t job = 0;
+    Secret secret;
+    std::chrono::milliseconds patience{10'000};
+  };
+
+  /// `events` watches the trunks' descriptors. All references outlive the forwarder.
+  Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity, const Poller& events,
+            ForwardRequesters& waiting_fds);
+  ~Forwarder() override;
+
+  /// Trunks that are made from now on continue over `fabric`, which outlives them.
+  void offer(detail::RdmaContext& fabric) noexcept { fabric_ = &fabric; }
+
+  /// Whether the target of that request is on another node.
+  [[nodiscard]] bool is_elsewhere(const FrameHeader& request) const noexcept {
+    return request.target.value < options_->ranks && node_of(request) != identity_.node;
+  }
+  /// Whether this agent passes the request on. Errors: invalid_argument, unsupported.
+  [[nodiscard]] Status check(const FrameHeader& request) const;
+  /// Whether `peer`, authenticated as rank `carrier`, is another agent of this cluster.
+  [[nodiscard]] bool is_member(NodeId peer, WorldRank carrier) const noexcept;
+  /// Whether the request may be taken now. If not, resume(asker) follows. Requires: check() is ok.
+  [[nodiscard]] bool may_take(const FrameHeader& request, int asker);
+  /// Passes on a request that may_take() allowed. It is sent by flush() at the latest.
+  void pass_on(const FrameHeader& request, std::span<const std::byte> descriptor,
+               std::vector<std::byte> payload, int asker);
+  void flush();
+
+  /// Whether the descriptor belongs to a trunk.
+  [[nodiscard]] bool has(int fd) const noexcept { return by_descriptor_.contains(fd); }
+  void handle_event(int fd);
+  /// To be called about once a second.
+  void maintain(TimePoint now);
+  void say_bye();
+
+ private:
+  struct Other {
+    std::unique_ptr<Trunk> trunk;
+    std::vector<int> waiting_fds;  // connections that wait for room
+    Status failure;                // of the previous trunk
+    TimePoint again;               // no new trunk before this time
+    std::uint32_t events = 0;      // that are watched
+    bool is_posted_to = false;     // since flush()
+  };
+
+  void pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
+                 std::vector<std::byte> payload) override;
+  void note_room() override { has_room_ = true; }
+
+  Other& other_at(NodeId node) { return others_[node.value]; }
+  [[nodiscard]] Status make_trunk(NodeId node, Other& other);
+  void refuse(const ForwardedRequest& forwarded, const Status& why);
+  void lose(NodeId node, const Status& why);
+  void update_events(Other& other);
+  void resume_all(Other& other);
+  [[nodiscard]] NodeId node_of(const FrameHeader& request) const noexcept {
+    return options_->nodes->node_of(request.target);
+  }
+
+  const std::shared_ptr<const ForwardOptions> options_;
+  const Identity identity_;
+  const Poller& events_;
+  detail::RdmaContext* fabric_ = nullptr;  // null: TCP only
+  ForwardRequesters& requesters_;
+  BufferPool buffers_{FrameReader::buffer_bytes, 4};  // for replies and acknowledgements
+  std::unordered_map<std::int32_t, Other> others_;    // by node
+  std::unordered_map<int, NodeId> by_descriptor_;
+  std::vector<NodeId> posted_;  // nodes whose trunks were used since flush()
+  bool has_room_ = false;
+};
+
+}  // namespace tessera::rma::server

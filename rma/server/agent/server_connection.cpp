@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/agent/server_connection.hpp"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+#include "rma/base/catch_bad_alloc.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
+  return {.kind = kind,
+          .origin = request.origin,
+          .target = request.target,
+          .operation = request.operation,
+          .route = request.route};
+}
+
+}  // namespace
+
+ServerConnection::ServerConnection(std::unique_ptr<Channel> channel, HandshakeServer handshake,
+                                   detail::Node& node, RemoteLockServer& locks,
+                                   const ServerConnectionOptions& options)
+    : channel_(std::move(channel)),
+      handshake_(std::make_unique<HandshakeServer>(std::move(handshake))),
+      node_(node),
+      options_(options),
+      queue_(*channel_),
+      receiver_(*this, node, locks, options_),
+      reader_(*channel_, receiver_, options.buffers) {}
+
+std::string ServerConnection::peer_name() const {
+  return peer_.is_authenticated ? fmt::format("rank {} at {}", peer_.origin.value, channel_->peer())
+                                : channel_->peer();
+}
+
+// The agent serves others, too: if memory runs out elsewhere, only this connection ends.
+Result<bool> ServerConnection::advance() {
+  try {
+    return peer_.is_authenticated ? reader_.advance() : shake_hands();
+  } catch (const std::bad_alloc&) {
+    return Status::error(Code::no_memory, "the agent's process has no memory for a request");
+  }
+}
+
+// The handshake sends only a few bytes, for which a new socket always has room.
+Result<bool> ServerConnection::shake_hands() {
+  std::array<std::byte, 512> bytes;
+  const iovec room{bytes.data(), bytes.size()};
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel_->receive(std::span(&room, 1)));
+  if (came == 0) {
+    return false;
+  }
+  has_begun_ = true;
+  const auto in = std::span<const std::byte>(bytes).first(came);
+  const auto progress = handshake_->feed(in);
+  const auto out = handshake_->outgoing();
+  if (!out.empty()) {
+    const iovec piece{const_cast<std::byte*>(out.data()), out.size()};
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t sent, channel_->send(std::span(&piece, 1)));
+    handshake_->sent(sent);
+  }
+  TESSERA_RETURN_IF_ERROR(progress.status());
+  if (progress->finished) {
+    peer_.is_authenticated = true;
+    peer_.origin = handshake_->origin();
+    handshake_.reset();
+    peer_.is_of_own_node = node_.local_rank_of(peer_.origin) >= 0;
+    TESSERA_RETURN_IF_ERROR(reader_.begin_with(in.subspan(progress->consumed)));
+  }
+  return true;
+}
+
+Status ServerConnection::flush() {
+  TESSERA_RETURN_IF_ERROR(queue_.flush());
+  return next_ == nullptr ? Status() : move_to_path();
+}
+
+void ServerConnection::send_reason(const Status& reason) {
+  if (peer_.is_authenticated && !peer_.is_over) {
+    answer_failure({.origin = peer_.origin}, reason).ignore("the connection ends in any case");
+    queue_.flush().ignore("the connection ends in any case");
+  }
+}
+
+void ServerConnection::say_bye() {
+  if (peer_.is_authenticated) {
+    const FrameHeader bye{.kind = Kind::bye, .origin = peer_.origin};
+    detail::catch_bad_alloc([&] {
+      return queue_.post(encode(bye), {}, nullptr);
+    }).ignore("a peer that is not notified finds that the agent is gone");
+  }
+}
+
+void ServerConnection::release_unused() noexcept {
+  if (!reader_.is_inside_frame()) {
+    receiver_.release_unused();
+  }
+  queue_.release_unused();
+}
+
+std::uint32_t ServerConnection::wanted_events() const noexcept {
+  const bool has_unsent = !queue_.is_empty() && channel_->shows_room();
+  const bool has_request_waiting = reader_.is_held_up() && may_read();
+  return (may_read() ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
+         (has_unsent || has_request_waiting ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+}
+
+std::string ServerConnection::unfinished() const {
+  if (!peer_.is_authenticated) {
+    return has_begun_ ? "in the middle of its handshake" : "";
+  }
+  return peer_.is_over || !reader_.is_inside_frame() ? "" : receiver_.unfinished();
+}
+
+// --- Replies.
+
+// A process that sends a request by another agent gets the reply over its own connection, if it has
+// one here.
+SendQueue& ServerConnection::queue_for(const FrameHeader& request) {
+  if (request.forwarder < 0 || request.reply_to < 0 || options_.replies == nullptr) {
+    return queue_;
+  }
+  ServerConnection* const other = options_.replies->write_to(request.origin);
+  return other != nullptr ? other->queue_ : queue_;
+}
+
+// A peer that cannot be sent its reply is lost. If the reply uses another connection, its loss is
+// found when that connection is read.
+Status ServerConnection::note_sent(const FrameHeader& request, Status posted) {
+  if (request.forwarder >= 0 && request.reply_to >= 0) {
+    return {};
+  }
+  peer_.is_over = peer_.is_over || !posted.ok();
+  return posted;
+}
+
+Status ServerConnection::send(const FrameHeader& frame, std::vector<std::byte> payload) {
+  Status posted = detail::catch_bad_alloc([&] {
+    return payload.empty() ? queue_.post(encode(frame), {}, nullptr, SendQueue::When::soon)
+                           : queue_.post(encode(frame), std::move(payload), SendQueue::When::soon);
+  });
+  peer_.is_over = peer_.is_over || !posted.ok();
+  return posted;
+}
+
+Status ServerConnection::answer(const FrameHeader& request, Kind kind, std::uint64_t word) {
+  FrameHeader header = answer_to(request, kind);
+  header.words[0] = word;
+  return note_sent(request, detail::catch_bad_alloc([&] {
+                     return queue_for(request).post(encode(header), {}, nullptr,
+                                                    SendQueue::When::soon);
+                   }));
+}
+
+Status ServerConnection::answer(const FrameHeader& request, const Result<std::uint64_t>& word) {
+  return word.ok() ? answer(request, Kind::value, *word) : answer_failure(request, word.status());
+}
+
+Status ServerConnection::answer_data(const FrameHeader& request, std::vector<std::byte> packed) {
+  FrameHeader header = answer_to(request, Kind::data);
+  header.payload_bytes = packed.size();
+  return note_sent(
+      request, queue_for(request).post(encode(header), std::move(packed), SendQueue::When::soon));
+}
+
+Status ServerConnection::answer_data(const FrameHeader& request, std::span<const iovec> pieces,
+                                     std::uint64_t bytes) {
+  FrameHeader header = answer_to(request, Kind::data);
+  header.payload_bytes = bytes;
+  return note_sent(request,
+                   queue_for(request).post(encode(header), pieces, nullptr, SendQueue::When::soon));
+}
+
+Status ServerConnection::answer_failure(const FrameHeader& request, const Status& failure) {
+  return note_sent(request, detail::catch_bad_alloc([&] {
+                     FrameHeader header = answer_to(request, Kind::failed);
+                     std::vector<std::byte> text;
+                     encode_failure(failure, text);
+                     header.payload_bytes = text.size();
+                     return queue_for(request).post(encode(header), std::move(text),
+                                                    SendQueue::When::soon);
+                   }));
+}
+
+// --- Networks other than TCP.
+
+// The peer sends nothing until it has the reply, and then continues over the path.
+Status ServerConnection::open_path(const FrameHeader& request,
+                                   const detail::RdmaAddressBytes& other) {
+  if (options_.fabric == nullptr || next_ != nullptr || !channel_->shows_room()) {
+    return Status::error(Code::unsupported,
+                         "this node's agent has no network other than TCP, or the "
+                         "connection has already left TCP");
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto path, options_.fabric->open_path());
+  TESSERA_RETURN_IF_ERROR(path->connect(other));
+  const detail::RdmaAddressBytes address = path->address();
+  TESSERA_RETURN_IF_ERROR(
+      answer_data(request, std::vector<std::byte>(address.begin(), address.end())));
+  next_ = std::move(path);
+  return {};
+}
+
+// Switches once nothing is left to be sent over the old channel.
+Status ServerConnection::move_to_path() {
+  if (!queue_.is_empty()) {
+    return {};
+  }
+  if (reader_.is_inside_frame()) {
+    return Status::error(Code::protocol, fmt::format("{} asked for a path and did not wait for the "
+                                                     "answer",
+                                                     peer_name()));
+  }
+  next_->watch(std::move(channel_));
+  path_ = next_.get();
+  channel_ = std::move(next_);
+  queue_.move_to(*channel_);
+  reader_.move_to(*channel_);
+  return {};
+}
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/client/reply_receiver.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "rma/kernels/copy.hpp"
+#include "rma/kernels/walk.hpp"
+#include "rma/server/client/client.hpp"
+#include "rma/server/client/client_connection.hpp"
+#include "rma/server/wire/parts.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+std::int64_t sign_extended(std::uint64_t word, int bytes) noexcept {
+  return bytes == 4 ? std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(word))}
+                    : static_cast<std::int64_t>(word);
+}
+
+void unpack(Fragments fragments, const std::byte* packed) noexcept {
+  for (const Fragment& each : fragments) {
+    kernels::copy_small(each.local, packed, each.bytes);
+    packed += each.bytes;
+  }
+}
+
+// Stores packed bytes at their destinations.
+void unpack(const Awaited& awaited, const std::byte* packed) noexcept {
+  if (awaited.gets != nullptr) {
+    unpack(awaited.gets->fragments, packed);
+  } else if (awaited.places == nullptr) {
+    if (awaited.bytes != nullptr) {
+      kernels::copy_small(awaited.bytes, packed, awaited.size);
+    }
+  } else if (awaited.places->fragments.empty()) {
+    kernels::copy_shape(awaited.places->base, const_cast<std::byte*>(packed),
+                        with_packed_remote(awaited.places->shape), kernels::Direction::from_remote);
+  } else {
+    unpack(awaited.places->fragments, packed);
+  }
+}
+
+}  // namespace
+
+Status ReplyReceiver::begin(const FrameHeader& header, std::span<const std::byte>,
+                            std::span<const std::byte> payload, std::vector<iovec>& into) {
+  allocation_error_ = Status();
+  payload_ = nullptr;
+  if (header.kind == Kind::bye) {
+    return Status::error(Code::closed, "it has left the job");
+  }
+  TESSERA_RETURN_IF_ERROR(check(header));
+  owner_ = &link_.owner_of(header);
+  try {
+    if (header.kind == Kind::data) {
+      TESSERA_RETURN_IF_ERROR(place_data(header, payload, into));
+    } else if (!payload.empty()) {
+      payload_ = payload.data();
+    } else if (header.payload_bytes > 0) {
+      into.push_back({packed_.take(header.payload_bytes), header.payload_bytes});
+      payload_ = packed_.data();
+    }
+    if (!into.empty()) {
+      into.reserve(into.size() + 1);
+    }
+  } catch (const std::bad_alloc&) {
+    into.clear();
+    allocation_error_ = Status::no_memory("this process has no memory for an answer");
+  }
+  return {};
+}
+
+// An error here ends the connection: no correct agent sends such a frame.
+Status ReplyReceiver::check(const FrameHeader& header) const {
+  const Channel& channel = link_.channel();
+  if (!is_answer(header.kind)) {
+    return Status::error(Code::protocol, fmt::format("{} sent a request ({}) where answers are "
+                                                     "expected",
+                                                     channel.peer(), to_string(header.kind)));
+  }
+  const std::size_t most = header.kind == Kind::data     ? max_direct_bytes
+                           : header.kind == Kind::failed ? max_failure_bytes
+                                                         : 0;
+  if (header.payload_bytes > most) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} sent {} bytes with {}; the limit is {}", channel.peer(),
+                                     header.payload_bytes, to_string(header.kind), most));
+  }
+  if (header.descriptor_bytes > 0) {
+    return Status::error(Code::protocol, fmt::format("{} sent a descriptor with an answer ({})",
+                                                     channel.peer(), to_string(header.kind)));
+  }
+  return {};
+}
+
+Status ReplyReceiver::not_pending(std::uint64_t operation) const {
+  return Status::error(Code::protocol, fmt::format("{} answered operation {:#x}, which is not "
+                                                   "pending",
+                                                   link_.channel().peer(), operation));
+}
+
+// A reply that is no longer pending, because its route was given up, is ignored.
+Status ReplyReceiver::place_data(const FrameHeader& header, std::span<const std::byte> payload,
+                                 std::vector<iovec>& into) {
+  const Awaited* const awaited = owner_->replies().claim(header.operation, link_);
+  if (awaited == nullptr) {
+    return owner_->route().is_shared() ? Status() : not_pending(header.operation);
+  }
+  arriving_ = owner_ != &link_ ? header.operation : 0;
+  if (awaited->size != header.payload_bytes || header.payload_bytes == 0) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} sent {} bytes; {} were requested", link_.channel().peer(),
+                                     header.payload_bytes, awaited->size));
+  }
+  if (payload.empty()) {
+    find_places(*awaited, header.payload_bytes, into);
+  } else {
+    payload_ = payload.data();
+  }
+  return {};
+}
+
+void ReplyReceiver::find_places(const Awaited& awaited, std::size_t bytes,
+                                std::vector<iovec>& into) {
+  const PackingLimits& limits = link_.client().options().limits;
+  const Scattered* const places = awaited.places.get();
+  if (places == nullptr && awaited.gets == nullptr &&
+      (bytes >= limits.min_direct_row || bytes < min_piece_bytes)) {
+    into.push_back({awaited.bytes, bytes});
+  } else if (places != nullptr && places->fragments.empty() &&
+             places->shape.run_bytes >= limits.min_direct_row) {
+    kernels::for_each_run(places->shape, [&](std::int64_t local, std::int64_t) {
+      into.push_back({places->base + local, places->shape.run_bytes});
+    });
+  } else if (places != nullptr && !places->fragments.empty() &&
+             are_long(places->fragments, limits)) {
+    for (const Fragment& each : places->fragments) {
+      into.push_back({each.local, each.bytes});
+    }
+  } else {
+    into.push_back({packed_.take(bytes), bytes});
+    payload_ = packed_.data();
+  }
+}
+
+// A reply to an operation that nothing waits for.
+Status ReplyReceiver::end_unasked(const FrameHeader& header) {
+  if (header.kind != Kind::failed) {
+    return {};
+  }
+  Status failure = allocation_error_.ok() ? failure_in(header) : allocation_error_;
+  if (failure.code() == Code::protocol) {
+    return failure;  // it closes this connection and gives the reason
+  }
+  if (header.operation == unmonitored_operation && failure.code() == Code::closed) {
+    return {};
+  }
+  link_.client().options().stray_error(std::move(failure));
+  return {};
+}
+
+Status ReplyReceiver::end(const FrameHeader& header) {
+  ++count_;
+  arriving_ = 0;
+  owner_->route().note_answer(header);
+  if (header.operation == 0 || header.operation == unmonitored_operation) {
+    return end_unasked(header);
+  }
+  auto awaited = owner_->replies().take(header.operation);
+  if (!awaited) {
+    return owner_->route().is_shared() ? Status() : not_pending(header.operation);
+  }
+  Status result = !allocation_error_.ok()       ? allocation_error_
+                  : header.kind == Kind::failed ? failure_in(header)
+                                                : store(header, *awaited);
+  if (result.ok() && awaited->fenced > 0) {
+    owner_->changes().note_fenced(awaited->fenced);
+  }
+  if (result.ok() && awaited->is_lock && header.words[0] == 0) {
+    owner_->route().note_locks(1);
+  }
+  const bool is_wrong = result.code() == Code::protocol;
+  if (awaited->gets != nullptr && !result.ok() && !is_wrong && awaited->gets->done.size() > 1) {
+    try {
+      failed_gets_.push_back(std::move(awaited->gets));
+      return {};
+    } catch (const std::bad_alloc&) {
+      // The gets stay in the list, and all of them end with the error of one.
+    }
+  }
+  awaited->end(result);
+  return is_wrong ? std::move(result) : Status();
+}
+
+void ReplyReceiver::end_arriving(const Status& reason) {
+  if (arriving_ != 0) {
+    if (const auto awaited = owner_->replies().take(std::exchange(arriving_, 0))) {
+      awaited->end(reason);
+    }
+  }
+}
+
+// If an agent could not pass a request on, the node of this link counts as lost, for that reason.
+Status ReplyReceiver::failure_in(const FrameHeader& header) const {
+  Status failure = decode_failure({payload_, header.payload_bytes});
+  return header.forwarder >= 0 && failure.code() == Code::peer_lost
+             ? link_.client().loss_of(owner_->node(), failure)
+             : failure;
+}
+
+// A reply must have the form that was requested, since the waiting thread uses its data.
+Status ReplyReceiver::store(const FrameHeader& header, const Awaited& awaited) {
+  alignas(8) std::uint64_t word = header.words[0];
+  if (header.kind == Kind::data) {
+    if (payload_ != nullptr) {
+      unpack(awaited, payload_);
+    }
+  } else if (header.kind == Kind::value && awaited.word != nullptr) {
+    *awaited.word = sign_extended(word, awaited.word_bytes);
+  } else if (header.kind == Kind::value && awaited.size > 0 && awaited.size <= sizeof(word)) {
+    unpack(awaited, reinterpret_cast<std::byte*>(&word));
+  } else if (header.kind != Kind::done || awaited.size > 0 || awaited.word != nullptr) {
+    return Status::error(Code::protocol, fmt::format("{} answered with {} to a request for {}",
+                                                     link_.channel().peer(), to_string(header.kind),
+                                                     awaited.word != nullptr
+                                                         ? std::string("a word")
+                                                         : fmt::format("{} bytes", awaited.size)));
+  }
+  return {};
+}
+
+}  // namespace tessera::rma::server

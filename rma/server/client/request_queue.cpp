@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/client/request_queue.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/backoff.hpp"
+#include "rma/server/client/client.hpp"
+#include "rma/server/client/client_connection.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using detail::catch_bad_alloc;
+
+struct CoalescingThread {
+  int depth = 0;                      // begin() calls without their end()
+  std::vector<RequestQueue*> queues;  // that have kept frames
+};
+thread_local CoalescingThread coalescing;
+
+}  // namespace
+
+void CoalescedMessages::begin() noexcept {
+  ++coalescing.depth;
+}
+
+void CoalescedMessages::end() noexcept {
+  if (--coalescing.depth == 0) {
+    send();
+  }
+}
+
+// Sends in the order in which the thread first used the queues. Callers choose that order so that
+// not all ranks write to one node at a time.
+void CoalescedMessages::send() noexcept {
+  for (RequestQueue* const queue : coalescing.queues) {
+    queue->send_coalesced();
+  }
+  coalescing.queues.clear();
+}
+
+// A request that this thread or another waits for is not kept; it is sent after the kept frames.
+bool CoalescedMessages::takes(RequestQueue& queue, const FrameHeader& header) {
+  auto& [depth, queues] = coalescing;
+  if (depth == 0) {
+    return false;
+  }
+  if (!is_change(header.kind) || (header.flags & flags::wants_answer) != 0) {
+    send();
+    return false;
+  }
+  if (std::find(queues.begin(), queues.end(), &queue) != queues.end()) {
+    return true;
+  }
+  try {
+    queues.push_back(&queue);
+    return true;
+  } catch (const std::bad_alloc&) {
+    send();
+    return false;
+  }
+}
+
+bool CoalescedMessages::is_any_kept() noexcept {
+  return !coalescing.queues.empty();
+}
+
+RequestQueue::When RequestQueue::when() {
+  constexpr std::int64_t pause_ns = 60'000;  // longer than a put with its fence
+  constexpr int least_burst = 4;
+  if (link_.is_polled()) {
+    return When::soon;
+  }
+  const std::int64_t now = Clock::now().time_since_epoch().count();
+  const std::int64_t before = last_request_.exchange(now, std::memory_order_relaxed);
+  if (now - before > pause_ns) {
+    burst_.store(0, std::memory_order_relaxed);
+    return When::now;
+  }
+  return burst_.fetch_add(1, std::memory_order_relaxed) < least_burst ? When::now : When::soon;
+}
+
+std::optional<Status> RequestQueue::post(ClientConnection& owner, const PostedRequest& request,
+                                         When when) {
+  const FrameHeader& header = request.header;
+  if (crowded_.load(std::memory_order_relaxed)) {
+    wait_for_room();
+  }
+  const bool is_coalesced = CoalescedMessages::takes(*this, header);
+  if (is_coalesced && when != When::later) {
+    when = When::together;
+  }
+  Status status;
+  bool is_left_behind = false;
+  bool is_held_up = false;
+  {
+    const std::lock_guard guard(mutex_);
+    if (link_.is_lost()) {
+      return link_.loss();
+    }
+    if (!link_.is_connected()) {
+      return std::nullopt;
+    }
+    const bool is_looked_after = has_unsent() && !is_coalesced_;
+    status = catch_bad_alloc([&] { return append(request, when); },
+                             "this process has no memory for a request");
+    if (is_change(header.kind)) {
+      owner.changes().note(header.target, header.region);
+    }
+    note_unsent();
+    is_coalesced_ = is_coalesced && !is_looked_after;
+    is_left_behind = has_unsent() && !is_coalesced && !is_looked_after;
+    is_held_up = is_left_behind && queue_.is_held_up();
+  }
+  if (is_held_up) {
+    link_.client().wake_now();
+  } else if (is_left_behind) {
+    link_.client().wake_progress();  // no other thread may poll this link soon
+  }
+  if (status.ok()) {
+    return status;
+  }
+  // The reason may have come already: an agent notifies its peers when it shuts down.
+  link_.progress();
+  return link_.is_lost() ? link_.loss() : link_.client().loss_of(link_.node(), status);
+}
+
+// The batch is sent first, unless this operation joins it. Requires: mutex_ is locked.
+Status RequestQueue::append(const PostedRequest& request, When when) {
+  const FrameHeader& header = request.header;
+  if (const auto* const operation = request.operation) {
+    if (!batch_.takes(header, operation->scale)) {
+      TESSERA_RETURN_IF_ERROR(send_batch(When::now));
+    }
+    batch_.add(header, operation->scale, operation->local, operation->bytes, operation->done);
+    return {};
+  }
+  if (!batch_.is_empty()) {
+    TESSERA_RETURN_IF_ERROR(send_batch(When::soon));
+  }
+  SendQueue::Frame frame{.body = request.body,
+                         .sent = request.sent,
+                         .owned = request.owned,
+                         .is_body_copied = request.is_body_copied};
+  iovec owned{};
+  if (request.owned != nullptr) {
+    owned = {request.owned->data(), request.owned->size()};
+    frame.body = std::span(&owned, 1);
+  }
+  if (request.descriptor.empty()) {
+    const auto head = encode(header);
+    frame.head = head;
+    return queue_.append(frame, when);
+  }
+  const auto head = encode(header, request.descriptor);
+  frame.head = head;
+  return queue_.append(frame, when);
+}
+
+Status RequestQueue::post_own(const FrameHeader& header) {
+  return catch_bad_alloc([&] { return queue_.post(encode(header), {}, nullptr); });
+}
+
+// An error means that the link will be lost, which ends the pending replies. If memory runs out,
+// the error goes to the gets that needed it, or else to the next fence. Requires: mutex_ is locked.
+Status RequestQueue::send_batch(When when) {
+  if (batch_.is_empty()) {
+    return {};
+  }
+  const bool are_gets = batch_.has_gets();
+  std::optional<OperationBatch::List> list;
+  Status sent = catch_bad_alloc([&]() -> Status {
+    list.emplace(batch_.take());
+    return are_gets
+               ? send_gets(*list, when)
+               : queue_.post(encode(list->header, list->descriptor), std::move(list->body), when);
+  });
+  if (!is_lack(sent)) {
+    return sent;
+  }
+  if (!list) {
+    batch_.fail(sent);
+  }
+  if (!are_gets) {
+    link_.client().options().stray_error(std::move(sent));
+  }
+  return {};
+}
+
+// Nothing of this was sent, and other requests still can be.
+bool RequestQueue::is_lack(const Status& status) const noexcept {
+  return status.code() == Code::no_memory && !queue_.is_truncated();
+}
+
+// If memory runs out, the gets have ended at return.
+Status RequestQueue::send_gets(OperationBatch::List& list, When when) {
+  Awaited awaited;
+  awaited.size = list.bytes;
+  awaited.gets = std::move(list.gets);
+  ReplyTable& replies = link_.owner_of(list.header).replies();
+  const auto operation = replies.enter(awaited, link_);
+  if (!operation.ok()) {
+    awaited.end(operation.status());
+    return {};
+  }
+  list.header.operation = *operation;
+  Status sent = catch_bad_alloc([&] {
+    return queue_.post(encode(list.header, list.descriptor), std::move(list.body), when);
+  });
+  if (is_lack(sent)) {
+    if (const auto mine = replies.take(*operation)) {
+      mine->end(sent);
+    }
+    return {};
+  }
+  return sent;
+}
+
+// Requires: mutex_ is locked.
+void RequestQueue::note_unsent() {
+  unsent_ = !is_empty();
+  held_up_.store(queue_.is_held_up(), std::memory_order_relaxed);
+  // A batch bounds itself, and the next thread that polls sends it.
+  crowded_.store(queue_.is_held_up() && queue_.own_bytes() >= link_.client().options().kept_bytes,
+                 std::memory_order_relaxed);
+}
+
+void RequestQueue::wait_for_room() {
+  detail::Backoff pause(max_sleep, detail::max_timed_wait);
+  detail::LongWait long_wait(link_.client().options().wait_warning);
+  while (crowded_.load(std::memory_order_relaxed) && !link_.is_lost()) {
+    link_.client().wait_briefly(pause.next());
+    link_.client().report_long_wait(long_wait, "room to send to", link_.node());
+  }
+}
+
+// An error means that nothing can be sent any longer; ClientConnection::progress() finds the same
+// error. Requires: mutex_ is locked.
+Status RequestQueue::flush_locked() {
+  Status batched = send_batch(When::soon);
+  Status flushed = catch_bad_alloc([&] { return queue_.flush(); });
+  note_unsent();
+  return batched.ok() ? std::move(flushed) : std::move(batched);
+}
+
+void RequestQueue::flush() {
+  if (has_unsent() && !link_.is_lost()) {
+    const std::lock_guard guard(mutex_);
+    flush_locked().ignore("progress() finds it, and has the peer's reason");
+  }
+}
+
+Status RequestQueue::try_flush() {
+  if (has_unsent()) {
+    const std::unique_lock guard(mutex_, std::try_to_lock);
+    if (guard.owns_lock()) {
+      return flush_locked();
+    }
+  }
+  return {};
+}
+
+// Bytes that had no room are left to other threads from now on, as long puts in the background
+// already are.
+void RequestQueue::send_coalesced() noexcept {
+  bool is_held_up = false;
+  {
+    const std::lock_guard guard(mutex_);
+    if (!link_.is_lost() && !queue_.has_deferred()) {
+      flush_locked().ignore("progress() finds it, and has the peer's reason");
+    }
+    is_held_up = queue_.is_held_up();
+  }
+  if (is_held_up) {
+    link_.client().wake_now();
+  }
+}
+
+void RequestQueue::fail(const Status& reason) {
+  batch_.fail(reason);
+  queue_.fail(reason);
+  note_unsent();
+}
+
+void RequestQueue::release_unused() {
+  const std::unique_lock guard(mutex_, std::try_to_lock);
+  if (guard.owns_lock()) {
+    queue_.release_unused();
+  }
+}
+
+}  // namespace tessera::rma::server

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rma/server/client/request_route.hpp"
+
+#include <utility>
+
+#include "rma/server/client/client.hpp"
+#include "rma/server/client/client_connection.hpp"
+
+namespace tessera::rma::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+Status RequestRoute::share() {
+  is_shared_ = true;
+  return link_.is_connected() ? link_.queue().post_own(introduction()) : Status();
+}
+
+// Registers the link's connection for replies to requests that other agents pass on.
+FrameHeader RequestRoute::introduction() const {
+  return {.kind = Kind::introduce,
+          .origin = link_.client().options().rank,
+          .route = number_.load(),
+          .words = {static_cast<std::uint64_t>(ConnectionUse::replies), 0}};
+}
+
+// The connection on the route may be closed at any time because it was unused; it is then opened
+// again.
+Status RequestRoute::post(PostedRequest request, RequestQueue::When when) {
+  FrameHeader& header = request.header;
+  TESSERA_RETURN_IF_ERROR(order_before(header.kind));
+  while (true) {
+    TESSERA_ASSIGN_OR_RETURN(ClientConnection* const way, find(header));
+    header.route = number_.load(std::memory_order_relaxed);
+    header.reply_to = link_.client().options().direct_replies && link_.is_connected()
+                          ? link_.client().own_node().value
+                          : -1;
+    link_.replies().note_way(header.operation, *way);
+    if (auto posted = way->queue().post(link_, request, when)) {
+      return std::move(*posted);
+    }
+  }
+}
+
+// Direct requests must not overtake changes that another agent passes on if they may read those:
+// the next holder of a lock, or the device. Also, requests that another agent passes on must not
+// overtake data that the device has written.
+Status RequestRoute::order_before(Kind kind) {
+  if (link_.path() != nullptr && is_forwardable(kind) && kind != Kind::fence) {
+    TESSERA_RETURN_IF_ERROR(link_.path()->settle(link_.requests()));
+  }
+  const ChangeTracker& changes = link_.changes();
+  const bool may_read = kind == Kind::unlock || kind == Kind::push || kind == Kind::locate;
+  if (!may_read || changes.count() == changes.fenced()) {
+    return {};
+  }
+  Completion done;
+  done.begin();
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.fenced = changes.count();
+  TESSERA_RETURN_IF_ERROR(link_.ask({.kind = Kind::fence,
+                                     .origin = link_.client().options().rank,
+                                     .target = link_.client().first_rank_of(link_.node())},
+                                    {}, std::move(awaited)));
+  link_.wait(done);
+  return done.take_error();
+}
+
+Result<ClientConnection*> RequestRoute::find(const FrameHeader& header) {
+  if (!is_forwardable(header.kind)) {
+    note_use();
+    TESSERA_RETURN_IF_ERROR(connect());
+    return &link_;
+  }
+  ClientConnection* const way = way_.load(std::memory_order_acquire);
+  const bool is_good = way != nullptr && !way->is_lost() && way->is_connected() &&
+                       !is_bad_.load(std::memory_order_relaxed);
+  return is_good ? Result<ClientConnection*>(way) : choose();
+}
+
+// Tries the remaining intermediaries in turn; the last route is direct to the node.
+Result<ClientConnection*> RequestRoute::choose() {
+  const std::lock_guard guard(mutex_);
+  if (link_.is_lost()) {
+    return link_.loss();
+  }
+  Client& client = link_.client();
+  const NodeId node = link_.node();
+  ClientConnection* const before = way_.load();
+  const bool is_bad = is_bad_.exchange(false);
+  if (before != nullptr && (before->is_lost() || is_bad)) {
+    ++choice_;
+    ++number_;
+  }
+  for (; choice_ < client.route_count(node); ++choice_) {
+    const NodeId by = client.intermediary(node, choice_);
+    if (by == node) {
+      break;
+    }
+    auto other = client.link_to(by);
+    if (other.ok() && (*other)->route().connect().ok()) {
+      way_.store(*other, std::memory_order_release);
+      return *other;
+    }
+  }
+  TESSERA_RETURN_IF_ERROR(connect_now());
+  if (before != nullptr) {
+    const std::lock_guard sending(link_.queue().mutex());
+    // With the new route number.
+    TESSERA_RETURN_IF_ERROR(link_.queue().post_own(introduction()));
+  }
+  way_.store(&link_, std::memory_order_release);
+  return &link_;
+}
+
+Status RequestRoute::connect() {
+  if (!link_.is_lost() && link_.is_connected()) {
+    return {};
+  }
+  const std::lock_guard guard(mutex_);
+  return connect_now();
+}
+
+// Requires: mutex_ is locked.
+Status RequestRoute::connect_now() {
+  if (link_.is_lost()) {
+    return link_.loss();
+  }
+  if (link_.is_connected()) {
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(auto channel, link_.client().open_again(link_.node()));
+  return link_.connect_by(std::move(channel), introduction());
+}
+
+void RequestRoute::note_use() noexcept {
+  last_used_ = Clock::now().time_since_epoch().count();
+}
+
+bool RequestRoute::is_unused(Clock::duration longest) const noexcept {
+  const Clock::duration idle =
+      Clock::now().time_since_epoch() - std::chrono::nanoseconds(last_used_.load());
+  return idle >= longest && locks_held_.load() == 0 && way_.load() != &link_;
+}
+
+// An agent that could not pass a request on is not used again.
+void RequestRoute::note_answer(const FrameHeader& header) noexcept {
+  if (is_shared_) {
+    note_use();
+    if (header.kind == Kind::failed && header.forwarder >= 0) {
+      is_bad_ = true;
+    }
+  }
+}
+
+void RequestRoute::note_lost(const ClientConnection& way, const Status& reason) {
+  if (!is_shared_ || link_.is_lost() || way_.load() != &way) {
+    return;
+  }
+  const Status described = link_.client().loss_of(way.node(), reason);
+  // Before any thread can find that the route is lost and then look for such an error.
+  if (link_.changes().count() != link_.changes().fenced()) {
+    link_.client().options().stray_error(described);  // their changes may not be in effect
+  }
+  link_.replies().end_requested_by(way, described);
+}
+
+}  // namespace tessera::rma::server
