@@ -152,7 +152,7 @@ Result<std::unique_ptr<Channel>> Connector::introduce(NodeId node, Contact& cont
 Status Connector::shake_hands(Channel& channel, NodeId node, Clock::time_point deadline) const {
   TESSERA_ASSIGN_OR_RETURN(
       auto handshake,
-      HandshakeConnector::create(options_.secret,
+      HandshakeClient::create(options_.secret,
                                  {.job = options_.job, .origin = options_.rank, .node = node}));
   bool is_finished = false;
   while (!is_finished || !handshake.outgoing().empty()) {
