@@ -3,7 +3,7 @@
 // The smallest program that uses Tessera's headers and library.
 #include <iostream>
 
-#include "rma/status.hpp"
+#include <tessera/rma/status.hpp>
 
 int main() {
   using tessera::rma::Code;
