@@ -23,7 +23,7 @@
 namespace tessera::bench {
 namespace {
 
-/// Values of TESSERA_MPI_VECTORS and TESSERA_MPI_STRIDES.
+/// Values of mpi_vectors and mpi_strides in TESSERA_TUNE.
 struct ListMethod {
   std::string_view name;
   const char* vectors;
@@ -103,7 +103,7 @@ void measure_windows_lists(Session& session) {
   Partition sides;
   for (const ListMethod& method : methods) {
     sides.push_back(std::make_unique<MethodSide>(session, method));
-    session.remark(fmt::format("{}: TESSERA_MPI_VECTORS={}, TESSERA_MPI_STRIDES={}", method.name,
+    session.remark(fmt::format("{}: TESSERA_TUNE=mpi_vectors={},mpi_strides={}", method.name,
                                method.vectors, method.strides));
   }
   for (const Layout layout : {Layout::vector, Layout::strided}) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Patches of larger local arrays: rows with gaps at this end, packed at the other one. Each way
-// that TESSERA_DIRECT_ROW chooses is compared with the same rows without gaps. Each way has its own
-// job, as in protocols.cpp.
+// that direct_row (TESSERA_TUNE) chooses is compared with the same rows without gaps. Each way has
+// its own job, as in protocols.cpp.
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -33,7 +33,7 @@ struct Protocol {
   const char* tcp_times;    ///< how to choose values that are 0
 };
 
-/// The maxima of TESSERA_DIRECT_ROW and TESSERA_CHUNK: no row is that long, and that is the largest
+/// The maxima of direct_row and chunk (TESSERA_TUNE): no row is that long, and that is the largest
 /// buffer.
 constexpr std::int64_t above_all_rows = 1 << 30;
 constexpr std::int64_t whole_buffer_kib = 1024;
@@ -123,10 +123,9 @@ void measure_net_protocols(Session& session) {
   Sides sides;
   for (const Protocol& protocol : protocols) {
     sides.push_back(std::make_unique<ProtocolSide>(session, protocol));
-    session.remark(fmt::format(
-        "{}: TESSERA_DIRECT_ROW={}, TESSERA_CHUNK={}, TESSERA_PIPELINE={}, TESSERA_TCP_TIMES={}",
-        protocol.name, protocol.direct_row, protocol.chunk_kib, protocol.pipeline,
-        protocol.tcp_times));
+    session.remark(fmt::format("{}: TESSERA_TUNE=direct_row={},chunk={},pipeline={},tcp_times={}",
+                               protocol.name, protocol.direct_row, protocol.chunk_kib,
+                               protocol.pipeline, protocol.tcp_times));
   }
   for (const Operation operation : {Operation::put, Operation::get}) {
     const std::string title = operation == Operation::put ? "Put" : "Get";

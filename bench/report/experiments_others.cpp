@@ -22,7 +22,7 @@ Part windows(const std::string& parts, std::vector<Panel> panels) {
   return {"TESSERA_TRANSPORT=mpi mpirun -n 2 tessera-bench " + parts, std::move(panels),
           needs_windows};
 }
-constexpr const char* in_clusters = "TESSERA_SERVER_CLUSTER=2 TESSERA_RANKS_PER_NODE=1 ";
+constexpr const char* in_clusters = "TESSERA_TUNE=server_cluster=2 TESSERA_RANKS_PER_NODE=1 ";
 constexpr const char* forwarded = "tessera-run -n 4 tessera-bench scale.forward";
 
 }  // namespace

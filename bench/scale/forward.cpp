@@ -47,7 +47,7 @@ void measure_scale_forward(Session& session) {
   if (!ranks) {
     session.remark(
         "scale.forward: skipped, because no request of rank 0 is forwarded; use "
-        "TESSERA_SERVER_CLUSTER=2 TESSERA_RANKS_PER_NODE=1 tessera-run -n 4");
+        "TESSERA_TUNE=server_cluster=2 TESSERA_RANKS_PER_NODE=1 tessera-run -n 4");
     return;
   }
   constexpr std::int64_t most = 1 << 20;

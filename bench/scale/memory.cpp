@@ -200,7 +200,7 @@ void measure_scale_job(Session& session) {
   const double worst_of_others = session.crew().maximum(has_agent ? 0 : grown);
   session.remark(fmt::format(
       "job_growth_{}: at most {:.2f} MB in a process with an agent, at most {:.2f} MB in one "
-      "without, on {} nodes; TESSERA_SERVER_CLUSTER={}, replies {}, buffers {}",
+      "without, on {} nodes; TESSERA_TUNE=server_cluster={}, replies {}, buffers {}",
       job.size(), worst / mega, worst_of_others / mega, job.node_count(),
       job.settings().server_cluster, job.settings().server_replies, job.settings().server_buffers));
   Record record;

@@ -66,15 +66,7 @@ Status free_job(tessera_job** job) {
 
 Status no_such_setting(std::string_view name) {
   return Status::error(Code::invalid_argument, fmt::format("there is no setting '{}'", name))
-      .hint("`tessera info` prints the names of all settings");
-}
-
-/// The setting of that name in the table; null if there is none.
-const rma::SettingInfo* row_of(std::string_view name) {
-  const auto table = rma::setting_table();
-  const auto row = std::find_if(table.begin(), table.end(),
-                                [&](const rma::SettingInfo& one) { return one.name == name; });
-  return row == table.end() ? nullptr : &*row;
+      .hint(rma::advice_for_unknown(name));
 }
 
 /// The environment's settings, overridden by lines of the form "NAME=value".
@@ -94,8 +86,10 @@ Result<Settings> settings_of(std::int64_t count, const char* const* given) {
                            fmt::format("the setting '{}' has no value", line))
           .hint("write settings as NAME=value");
     }
-    if (row_of(line.substr(0, equals)) == nullptr) {
-      return no_such_setting(line.substr(0, equals));
+    const std::string_view name = line.substr(0, equals);
+    const rma::SettingInfo* const row = rma::find_setting(name);
+    if (row == nullptr || row->is_experimental()) {
+      return no_such_setting(name);
     }
     lines.emplace_back(line);
   }
@@ -155,7 +149,7 @@ rma::Tally tally_of(const rma::Traffic& traffic, rma::WorldRank peer, tessera_op
 
 Result<std::string> setting(const Job& job, const char* name) {
   TESSERA_RETURN_IF_ERROR(required(name, "setting's name"));
-  const rma::SettingInfo* const row = row_of(name);
+  const rma::SettingInfo* const row = rma::find_setting(name);
   if (row == nullptr) {
     return no_such_setting(name);
   }

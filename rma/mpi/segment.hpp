@@ -37,7 +37,7 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   WindowPool(std::shared_ptr<World> world, const TransportContext& context, EpochMode discipline,
              std::function<void(const Window&)> on_end);
 
-  /// Which regions' memory is staged when it is a local buffer; see TESSERA_MPI_STAGING.
+  /// Which regions' memory is staged when it is a local buffer; see TESSERA_TUNE=mpi_staging.
   enum class Staging { none, separate_windows, all_windows };
   void set_staging(Staging staging) noexcept { staging_ = staging; }
   [[nodiscard]] const std::shared_ptr<LocalWindowMap>& own() const noexcept { return own_; }
