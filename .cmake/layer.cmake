@@ -42,10 +42,11 @@ endfunction()
 # Installs headers in include/tessera/`folder`, with includes in the form that users write.
 function(tessera_install_headers component folder)
   if(TESSERA_INSTALL AND ARGN)
+    string(REGEX REPLACE "/$" "" folder tessera/${folder})
     install(CODE "
       set(HEADERS \"${ARGN}\")
       set(COPIES \"${PROJECT_BINARY_DIR}/installed_headers/${folder}\")
-      set(DESTINATION \"${CMAKE_INSTALL_INCLUDEDIR}/tessera/${folder}\")
+      set(DESTINATION \"${CMAKE_INSTALL_INCLUDEDIR}/${folder}\")
       include(\"${PROJECT_SOURCE_DIR}/.cmake/install_headers.cmake\")" COMPONENT ${component})
   endif()
 endfunction()
