@@ -2,6 +2,7 @@
 # Files that other projects need to use an installed Tessera:
 #   CMake       find_package(tessera COMPONENTS arrays), then link tessera::arrays
 #   pkg-config  tessera_arrays
+# The headers are in include/tessera; programs include <tessera/arrays/array.hpp>.
 # Both work after the installed tree was moved.
 include(CMakePackageConfigHelpers)
 
@@ -127,10 +128,6 @@ function(tessera_pkg_config_file layer)
       string(APPEND pc_description " ${pc_options}")
     endif()
   endif()
-  set(pc_include tessera)
-  if(is_foreign)
-    set(pc_include tessera/${layer})
-  endif()
   tessera_pkg_config_of(${layer} PUBLIC pc_requires pc_flags)
   tessera_pkg_config_of(${layer} PRIVATE pc_requires_private pc_flags_private)
   if(is_for_c)
@@ -160,6 +157,9 @@ function(tessera_pkg_config_file layer)
     set(pc_includedir "\${prefix}/${pc_includedir}")
   endif()
   set(pc_more_includes "")
+  if(is_foreign)
+    set(pc_more_includes " -I\${includedir}/tessera/${layer}")
+  endif()
   if(pc_modules)
     string(REGEX REPLACE "^${CMAKE_INSTALL_LIBDIR}/" "" pc_modules "${pc_modules}")
     set(pc_more_includes " -I\${libdir}/${pc_modules}")

@@ -8,8 +8,6 @@ if(PROJECT_IS_TOP_LEVEL)
     PATTERN installed EXCLUDE)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/examples/installed/CMakeLists.txt
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT doc)
-  install(FILES ${PROJECT_SOURCE_DIR}/fortran/tessera.f90
-    DESTINATION ${CMAKE_INSTALL_DOCDIR}/fortran COMPONENT doc)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/fortran/modules
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/fortran COMPONENT doc FILES_MATCHING PATTERN "*.f90")
 endif()

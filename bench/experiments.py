@@ -20,7 +20,7 @@ ON_ONE_NODE = "mpirun -n 2 tessera-bench "
 TCP = TWO_NODES + MPI.format(2) + OVER_TCP + "tessera-bench "
 FOUR_NODES = TWO_NODES + MPI.format(4) + OVER_TCP + "tessera-bench "
 RUN = TWO_NODES + "tessera-run -n {} tessera-bench "
-CLUSTERS = "TESSERA_SERVER_CLUSTER=2 " + RUN.format(4)
+CLUSTERS = "TESSERA_TUNE=server_cluster=2 " + RUN.format(4)
 WINDOWS = "TESSERA_TRANSPORT=mpi " + MPI.format(2) + "tessera-bench "
 SIZES = (8, 1024, 32768, 1 << 20, 4 << 20)
 

@@ -20,7 +20,7 @@ class Job;
 enum class AgentBuffers : std::uint8_t {
   shared,      ///< the default
   clustered,   ///< shared, and requests are divided among the agents of a cluster
-  per_client,  ///< TESSERA_SERVER_BUFFERS=per_client
+  per_client,  ///< TESSERA_TUNE=server_buffers=per_client
 };
 
 class AgentMemory {

@@ -58,7 +58,7 @@ class Job {
   /// Completes this rank's operations and leaves the job, for all copies of the handle. Peers that
   /// wait for this rank in a collective get an error. Regions that other ranks still use stay valid
   /// for them. Idempotent. With TESSERA_PROFILE it also waits for the other ranks to stop, for at
-  /// most TESSERA_PROFILE_WAIT_MS (docs/profile.md).
+  /// most TESSERA_TUNE=profile_wait_ms (docs/profile.md).
   /// Errors: those of the last fence.
   Status stop();
 

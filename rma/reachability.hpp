@@ -58,7 +58,7 @@ Result<std::string> address_for_other_machines(const Settings& settings);
 /// How transfers by tcp would be packed in a job with this process as rank 0.
 struct TcpPacking {
   std::string source;          ///< of the times: "measured", "fixed", "given" or "not needed"
-  std::string times;           ///< in the form of TESSERA_TCP_TIMES
+  std::string times;           ///< in the form of TESSERA_TUNE=tcp_times
   std::size_t direct_row = 0;  ///< bytes; rows of at least this length are not packed
   std::size_t pipeline = 0;    ///< bytes; shorter transfers are packed in one part
   struct PartsOf {
@@ -70,7 +70,7 @@ struct TcpPacking {
 };
 
 /// Local. Measures as a job does, which takes some milliseconds.
-/// Errors: invalid_argument (TESSERA_TCP_TIMES).
+/// Errors: invalid_argument (TESSERA_TUNE=tcp_times).
 Result<TcpPacking> describe_tcp_packing(const Settings& settings);
 
 }  // namespace tessera::rma

@@ -27,11 +27,27 @@ constexpr SettingInfo one_of(std::string_view name, std::string_view words,
 }
 
 constexpr std::array table{
+    // For users: environment variables (docs/tuning.md).
     SettingInfo{"TESSERA_TRANSPORT", "names", "shm, loopback, verbs, tcp, mpi",
                 "transports in order of preference", &Settings::transport},
     one_of("TESSERA_BOOTSTRAP", "auto, alone, fork, mpi",
            "how processes find each other; auto: by the launcher's variables",
            &Settings::bootstrap),
+    SettingInfo{"TESSERA_START_TIMEOUT_MS", "ms", "1 to 2147483647",
+                "how long a starting rank waits for the others", &Settings::start_timeout_ms, 1,
+                max_ms},
+    SettingInfo{"TESSERA_RANKS_PER_NODE", "ranks", "0 to 1048576",
+                "splits the ranks of a machine into emulated nodes; 0: one node per machine",
+                &Settings::ranks_per_node, 0, 1 << 20},
+    SettingInfo{"TESSERA_INTERFACE", "name", "an interface that is up, or empty",
+                "network interface between nodes; empty: the first one, or loopback on one machine",
+                &Settings::interface},
+    SettingInfo{"TESSERA_VERBS_DEVICE", "name", "NAME or NAME:PORT, or empty",
+                "RDMA device; empty: the first with an active port, InfiniBand before RoCE",
+                &Settings::verbs_device},
+    SettingInfo{"TESSERA_VERBS_GID", "index", "-1 to 255",
+                "GID index of the RDMA device; -1: chosen, on Ethernet that of its IPv4 address",
+                &Settings::verbs_gid, -1, 255},
     one_of("TESSERA_SERVER", "block, poll, adaptive",
            "how a node's agent waits for other nodes; adaptive: polls for 50 us after a request, "
            "for 1 s if it has its own processor",
@@ -39,182 +55,170 @@ constexpr std::array table{
     SettingInfo{"TESSERA_SERVER_THREADS", "threads", "1 to 8",
                 "threads of a node's agent; each serves a share of the peers",
                 &Settings::agent_threads, 1, 8},
-    one_of(
-        "TESSERA_SERVER_BUFFERS", "shared, per_client",
-        "an agent's receive buffers: shared by its clients, or reserved for each (for comparison)",
-        &Settings::server_buffers),
-    SettingInfo{
-        "TESSERA_REPLY_BUFFER", "KiB", "16 to 1048576",
-        "replies that an agent buffers for a slow peer before it stops reading its requests",
-        &Settings::reply_kib, 16, 1 << 20},
-    SettingInfo{"TESSERA_REQUEST_BUFFER", "KiB", "64 to 1048576",
-                "requests that a process buffers for a slow node before operations wait",
-                &Settings::request_kib, 64, 1 << 20},
-    SettingInfo{"TESSERA_SERVER_CLUSTER", "agents", "0 to 1048576",
-                "agents that share all requests and forward them to each other; "
-                "1: no sharing; 0: chosen by the number of nodes",
-                &Settings::server_cluster, 0, 1 << 20},
-    one_of("TESSERA_SERVER_REPLIES", "direct, via",
-           "path of replies to forwarded requests: a direct connection, or back via the forwarder",
-           &Settings::server_replies),
-    SettingInfo{"TESSERA_FORWARD_WINDOW", "requests", "1 to 65536",
-                "requests forwarded from one agent to another and not yet acknowledged",
-                &Settings::forward_window, 1, 65'536},
-    SettingInfo{"TESSERA_FORWARD_BUFFER", "KiB", "1 to 1048576",
-                "the same in bytes; a single request may be longer", &Settings::forward_kib, 1,
-                1 << 20},
-    SettingInfo{"TESSERA_INTERFACE", "name", "an interface that is up, or empty",
-                "network interface between nodes; empty: the first one, or loopback on one machine",
-                &Settings::interface},
-    SettingInfo{"TESSERA_TCP_CONGESTION", "name", "auto, system, or a name that the kernel knows",
-                "TCP congestion control; auto: the system's, with cubic or reno in place of bbr",
-                &Settings::tcp_congestion},
-    SettingInfo{"TESSERA_VERBS_DEVICE", "name", "NAME or NAME:PORT, or empty",
-                "RDMA device; empty: the first with an active port, InfiniBand before RoCE",
-                &Settings::verbs_device},
-    SettingInfo{"TESSERA_VERBS_GID", "index", "-1 to 255",
-                "GID index of the RDMA device; -1: chosen, on Ethernet that of its IPv4 address",
-                &Settings::verbs_gid, -1, 255},
-    one_of(
-        "TESSERA_VERBS_GET", "auto, read, assisted",
-        "long gets by RDMA: read by this rank, or written by the target's agent; auto: the cheaper",
-        &Settings::verbs_get),
-    one_of("TESSERA_VERBS_SMALL_TRANSFERS", "auto, device, requests",
-           "puts and gets of up to 8 bytes: by RDMA, or by the agent; auto: by RDMA if the "
-           "device never tears words",
-           &Settings::verbs_small_transfers),
-    one_of("TESSERA_VERBS_REGISTER", "cached, each, never",
-           "ordinary memory for RDMA: registered once and cached, for each use, or never (copied)",
-           &Settings::verbs_register),
-    SettingInfo{
-        "TESSERA_VERBS_CHUNK", "KiB", "0 to 1048576",
-        "ordinary memory is registered in pieces of this size while earlier ones move; 0: all",
-        &Settings::verbs_chunk_kib, 0, 1 << 20},
-    SettingInfo{"TESSERA_VERBS_RECEIVES", "buffers", "16 to 1048576",
-                "maximum of receive buffers of a process or agent thread, shared by its RDMA peers",
-                &Settings::verbs_receives, 16, 1 << 20},
-    SettingInfo{"TESSERA_VERBS_SENDS", "buffers", "4 to 65536",
-                "RDMA send buffers of a process or agent thread", &Settings::verbs_sends, 4,
-                65'536},
-    SettingInfo{"TESSERA_VERBS_BUFFER", "bytes", "1024 to 65536",
-                "size of each RDMA buffer, which limits the longest message",
-                &Settings::verbs_buffer_bytes, 1024, 65'536},
-    SettingInfo{"TESSERA_VERBS_WINDOW", "messages", "1 to 255",
-                "maximum of receive buffers that one RDMA peer may use at a time",
-                &Settings::verbs_window, 1, 255},
-    SettingInfo{"TESSERA_VERBS_DEPTH", "requests", "64 to 4096",
-                "maximum of RDMA requests in flight to a peer; the device reserves memory for each",
-                &Settings::verbs_depth, 64, 4096},
-    SettingInfo{"TESSERA_VERBS_COMPLETIONS", "entries", "1024 to 4194304",
-                "completion queue of a process or agent thread; fewer if the device has fewer",
-                &Settings::verbs_completions, 1024, 1 << 22},
-    one_of("TESSERA_MPI_DISCIPLINE", "mpi3, mpi2",
-           "MPI windows: locked as long as they exist (mpi3), or for each operation (mpi2)",
-           &Settings::mpi_discipline),
-    one_of("TESSERA_MPI_PROGRESS", "sleep, poll, none",
-           "thread in which MPI serves other ranks: sleeps between polls, always polls, or none",
-           &Settings::mpi_progress),
-    one_of("TESSERA_MPI_VECTORS", "auto, direct, batched, conservative",
-           "lists with transport mpi: as datatypes, a call for each piece, or one after another",
-           &Settings::mpi_vectors),
-    one_of("TESSERA_MPI_STRIDES", "auto, direct, vectors",
-           "strided transfers with transport mpi: as datatypes, or as lists",
-           &Settings::mpi_strides),
-    SettingInfo{"TESSERA_MPI_BATCH", "operations", "0 to 1000000",
-                "MPI calls of a list or strided transfer that complete together; 0: all",
-                &Settings::mpi_batch, 0, 1'000'000},
-    one_of("TESSERA_MPI_LOCKS", "mcs, bytes",
-           "locks with transport mpi: queues on atomics (mcs), or byte vectors of MPI-2",
-           &Settings::mpi_locks),
-    one_of("TESSERA_MPI_HANDLES", "auto, requests, flush",
-           "how transport mpi completes handles: by MPI requests, or by flushes",
-           &Settings::mpi_handles),
-    one_of(
-        "TESSERA_MPI_STAGING", "auto, always, never",
-        "copy local buffers that lie in MPI windows before a transfer (with epochs only); auto: if "
-        "MPI keeps two copies of a window",
-        &Settings::mpi_staging),
-    one_of("TESSERA_LOG", "silent, warning, info, debug", "what is written to standard error",
-           &Settings::log),
-    SettingInfo{
-        "TESSERA_WAIT_WARNING_MS", "ms", "0 to 2147483647",
-        "a rank that waits this long logs what it waits for, again after twice that; 0: never",
-        &Settings::wait_warning_ms, 0, max_ms},
-    one_of("TESSERA_PROFILE", "off, summary, json, trace",
-           "profile of operations and waits: a table, a JSON file, or a Chrome trace",
-           &Settings::profile),
-    SettingInfo{"TESSERA_PROFILE_FILE", "path", "a file, or empty",
-                "output file of json and trace; empty: tessera-profile.json or tessera-trace.json",
-                &Settings::profile_file},
-    SettingInfo{
-        "TESSERA_PROFILE_EVENTS", "events", "1 to 100000000",
-        "events that each rank keeps for a trace, 40 bytes each; later ones are only counted",
-        &Settings::profile_events, 1, 100'000'000},
-    SettingInfo{"TESSERA_PROFILE_WAIT_MS", "ms", "1 to 2147483647",
-                "how long a stopping rank waits for the others before it writes a profile alone",
-                &Settings::profile_wait_ms, 1, max_ms},
-    SettingInfo{"TESSERA_RANKS_PER_NODE", "ranks", "0 to 1048576",
-                "splits the ranks of a machine into emulated nodes; 0: one node per machine",
-                &Settings::ranks_per_node, 0, 1 << 20},
     SettingInfo{"TESSERA_ARENA_MIB", "MiB", "0, or 64 to 67108864",
                 "address space reserved for a node's shared memory; 0: eight times its RAM",
                 &Settings::arena_mib, 0, 1LL << 26},
-    SettingInfo{"TESSERA_START_TIMEOUT_MS", "ms", "1 to 2147483647",
-                "how long a starting rank waits for the others", &Settings::start_timeout_ms, 1,
-                max_ms},
-    SettingInfo{"TESSERA_SPIN_NS", "ns", "-1 to 1000000000",
-                "busy waiting before a thread sleeps; -1: chosen, short if cores are scarce",
-                &Settings::spin_ns, -1, 1'000'000'000},
-    SettingInfo{"TESSERA_LIVENESS_MS", "ms", "1 to 60000",
-                "how often a waiting rank checks that its peers are alive", &Settings::liveness_ms,
-                1, 60'000},
-    SettingInfo{"TESSERA_MAX_OUTSTANDING", "operations", "1 to 1000000",
-                "non-blocking operations in flight; beyond it the oldest is completed first",
-                &Settings::max_outstanding, 1, 1'000'000},
-    SettingInfo{"TESSERA_AGGREGATE", "bytes", "0 to 256",
-                "operations up to this size are combined into messages to another node; 0: none",
-                &Settings::aggregate, 0, 256},
-    SettingInfo{"TESSERA_DIRECT_ROW", "bytes", "0 to 1073741824",
-                "rows of at least this length are sent without packing; 0: chosen",
-                &Settings::direct_row, 0, 1 << 30},
-    SettingInfo{"TESSERA_CHUNK", "KiB", "0 to 1024",
-                "size of the parts in which shorter rows are packed and sent; 0: by transfer size",
-                &Settings::chunk_kib, 0, 1024},
-    SettingInfo{"TESSERA_PIPELINE", "bytes", "0, or 2048 to 1073741824",
-                "packed transfers of at least this size are sent in several parts; 0: chosen",
-                &Settings::pipeline, 0, 1 << 30},
-    SettingInfo{
-        "TESSERA_TCP_TIMES", "ns", "measured, fixed, or NAME=NUMBER,...",
-        "costs by which tcp chooses packing and parts; fixed: built-in values, no measurement",
-        &Settings::tcp_times},
-    one_of("TESSERA_ACCUMULATE", "agent, origin",
-           "accumulate on another node: added by its agent, or by the origin (get, add, put)",
-           &Settings::accumulate),
-    SettingInfo{"TESSERA_FENCE_WINDOW", "peers", "1 to 100000",
-                "number of peers that a fence of several completes concurrently",
-                &Settings::fence_window, 1, 100'000},
-    SettingInfo{"TESSERA_COLLECTIVE_SLOT", "bytes", "256 to 16777216",
-                "buffer of each rank for a team's collectives", &Settings::collective_slot_bytes,
-                256, 16 << 20},
-    one_of("TESSERA_CHECK", "off, races, races-fail",
-           "report missing syncs in the use of arrays; races-fail: the next sync fails, too",
-           &Settings::check),
-    SettingInfo{"TESSERA_CHECK_OVERLAP", "flag", "0 or 1",
-                "refuse fragment lists whose written pieces overlap", &Settings::check_overlap, 0,
-                1},
     SettingInfo{"TESSERA_BLAS_THREADS", "threads", "0 to 4096",
                 "threads of each rank's matrix kernels; 0: its share of the cores",
                 &Settings::blas_threads, 0, 4096},
     SettingInfo{"TESSERA_LINALG_BUFFER", "MiB", "1 to 1048576",
                 "buffer of each rank for parts of other ranks' matrices",
                 &Settings::linalg_buffer_mib, 1, 1 << 20},
-    SettingInfo{"TESSERA_HALO_PACK_BYTES", "bytes", "0 to 1048576",
-                "ghost layers up to this size are sent packed and without a handshake; 0: none",
-                &Settings::halo_pack_bytes, 0, 1 << 20},
+    one_of("TESSERA_LOG", "silent, warning, info, debug", "what is written to standard error",
+           &Settings::log),
+    SettingInfo{
+        "TESSERA_WAIT_WARNING_MS", "ms", "0 to 2147483647",
+        "a rank that waits this long logs what it waits for, again after twice that; 0: never",
+        &Settings::wait_warning_ms, 0, max_ms},
+    one_of("TESSERA_CHECK", "off, races, races-fail",
+           "report missing syncs in the use of arrays; races-fail: the next sync fails, too",
+           &Settings::check),
+    one_of("TESSERA_PROFILE", "off, summary, json, trace",
+           "profile of operations and waits: a table, a JSON file, or a Chrome trace",
+           &Settings::profile),
+    SettingInfo{"TESSERA_PROFILE_FILE", "path", "a file, or empty",
+                "output file of json and trace; empty: tessera-profile.json or tessera-trace.json",
+                &Settings::profile_file},
     one_of("TESSERA_ARMCI_ERRORS", "abort, return",
            "what functions of armci.h do on an error: end the job, or return a code",
            &Settings::armci_errors),
-    SettingInfo{"TESSERA_ARMCI_MEMGET", "MiB", "0 to 1048576",
+    SettingInfo{tune_variable, "list", "name=value,...",
+                "settings for experiments; `tessera info` lists their names", &Settings::tune},
+    // For experiments: names in TESSERA_TUNE (docs/experiments.md).
+    one_of(
+        "server_buffers", "shared, per_client",
+        "an agent's receive buffers: shared by its clients, or reserved for each (for comparison)",
+        &Settings::server_buffers),
+    SettingInfo{
+        "reply_buffer", "KiB", "16 to 1048576",
+        "replies that an agent buffers for a slow peer before it stops reading its requests",
+        &Settings::reply_kib, 16, 1 << 20},
+    SettingInfo{"request_buffer", "KiB", "64 to 1048576",
+                "requests that a process buffers for a slow node before operations wait",
+                &Settings::request_kib, 64, 1 << 20},
+    SettingInfo{"server_cluster", "agents", "0 to 1048576",
+                "agents that share all requests and forward them to each other; "
+                "1: no sharing; 0: chosen by the number of nodes",
+                &Settings::server_cluster, 0, 1 << 20},
+    one_of("server_replies", "direct, via",
+           "path of replies to forwarded requests: a direct connection, or back via the forwarder",
+           &Settings::server_replies),
+    SettingInfo{"forward_window", "requests", "1 to 65536",
+                "requests forwarded from one agent to another and not yet acknowledged",
+                &Settings::forward_window, 1, 65'536},
+    SettingInfo{"forward_buffer", "KiB", "1 to 1048576",
+                "the same in bytes; a single request may be longer", &Settings::forward_kib, 1,
+                1 << 20},
+    SettingInfo{"tcp_congestion", "name", "auto, system, or a name that the kernel knows",
+                "TCP congestion control; auto: the system's, with cubic or reno in place of bbr",
+                &Settings::tcp_congestion},
+    one_of(
+        "verbs_get", "auto, read, assisted",
+        "long gets by RDMA: read by this rank, or written by the target's agent; auto: the cheaper",
+        &Settings::verbs_get),
+    one_of("verbs_small_transfers", "auto, device, requests",
+           "puts and gets of up to 8 bytes: by RDMA, or by the agent; auto: by RDMA if the "
+           "device never tears words",
+           &Settings::verbs_small_transfers),
+    one_of("verbs_register", "cached, each, never",
+           "ordinary memory for RDMA: registered once and cached, for each use, or never (copied)",
+           &Settings::verbs_register),
+    SettingInfo{
+        "verbs_chunk", "KiB", "0 to 1048576",
+        "ordinary memory is registered in pieces of this size while earlier ones move; 0: all",
+        &Settings::verbs_chunk_kib, 0, 1 << 20},
+    SettingInfo{"verbs_receives", "buffers", "16 to 1048576",
+                "maximum of receive buffers of a process or agent thread, shared by its RDMA peers",
+                &Settings::verbs_receives, 16, 1 << 20},
+    SettingInfo{"verbs_sends", "buffers", "4 to 65536",
+                "RDMA send buffers of a process or agent thread", &Settings::verbs_sends, 4,
+                65'536},
+    SettingInfo{"verbs_buffer", "bytes", "1024 to 65536",
+                "size of each RDMA buffer, which limits the longest message",
+                &Settings::verbs_buffer_bytes, 1024, 65'536},
+    SettingInfo{"verbs_window", "messages", "1 to 255",
+                "maximum of receive buffers that one RDMA peer may use at a time",
+                &Settings::verbs_window, 1, 255},
+    SettingInfo{"verbs_depth", "requests", "64 to 4096",
+                "maximum of RDMA requests in flight to a peer; the device reserves memory for each",
+                &Settings::verbs_depth, 64, 4096},
+    SettingInfo{"verbs_completions", "entries", "1024 to 4194304",
+                "completion queue of a process or agent thread; fewer if the device has fewer",
+                &Settings::verbs_completions, 1024, 1 << 22},
+    one_of("mpi_discipline", "mpi3, mpi2",
+           "MPI windows: locked as long as they exist (mpi3), or for each operation (mpi2)",
+           &Settings::mpi_discipline),
+    one_of("mpi_progress", "sleep, poll, none",
+           "thread in which MPI serves other ranks: sleeps between polls, always polls, or none",
+           &Settings::mpi_progress),
+    one_of("mpi_vectors", "auto, direct, batched, conservative",
+           "lists with transport mpi: as datatypes, a call for each piece, or one after another",
+           &Settings::mpi_vectors),
+    one_of("mpi_strides", "auto, direct, vectors",
+           "strided transfers with transport mpi: as datatypes, or as lists",
+           &Settings::mpi_strides),
+    SettingInfo{"mpi_batch", "operations", "0 to 1000000",
+                "MPI calls of a list or strided transfer that complete together; 0: all",
+                &Settings::mpi_batch, 0, 1'000'000},
+    one_of("mpi_locks", "mcs, bytes",
+           "locks with transport mpi: queues on atomics (mcs), or byte vectors of MPI-2",
+           &Settings::mpi_locks),
+    one_of("mpi_handles", "auto, requests, flush",
+           "how transport mpi completes handles: by MPI requests, or by flushes",
+           &Settings::mpi_handles),
+    one_of(
+        "mpi_staging", "auto, always, never",
+        "copy local buffers that lie in MPI windows before a transfer (with epochs only); auto: if "
+        "MPI keeps two copies of a window",
+        &Settings::mpi_staging),
+    SettingInfo{
+        "profile_events", "events", "1 to 100000000",
+        "events that each rank keeps for a trace, 40 bytes each; later ones are only counted",
+        &Settings::profile_events, 1, 100'000'000},
+    SettingInfo{"profile_wait_ms", "ms", "1 to 2147483647",
+                "how long a stopping rank waits for the others before it writes a profile alone",
+                &Settings::profile_wait_ms, 1, max_ms},
+    SettingInfo{"spin_ns", "ns", "-1 to 1000000000",
+                "busy waiting before a thread sleeps; -1: chosen, short if cores are scarce",
+                &Settings::spin_ns, -1, 1'000'000'000},
+    SettingInfo{"liveness_ms", "ms", "1 to 60000",
+                "how often a waiting rank checks that its peers are alive", &Settings::liveness_ms,
+                1, 60'000},
+    SettingInfo{"max_outstanding", "operations", "1 to 1000000",
+                "non-blocking operations in flight; beyond it the oldest is completed first",
+                &Settings::max_outstanding, 1, 1'000'000},
+    SettingInfo{"aggregate", "bytes", "0 to 256",
+                "operations up to this size are combined into messages to another node; 0: none",
+                &Settings::aggregate, 0, 256},
+    SettingInfo{"direct_row", "bytes", "0 to 1073741824",
+                "rows of at least this length are sent without packing; 0: chosen",
+                &Settings::direct_row, 0, 1 << 30},
+    SettingInfo{"chunk", "KiB", "0 to 1024",
+                "size of the parts in which shorter rows are packed and sent; 0: by transfer size",
+                &Settings::chunk_kib, 0, 1024},
+    SettingInfo{"pipeline", "bytes", "0, or 2048 to 1073741824",
+                "packed transfers of at least this size are sent in several parts; 0: chosen",
+                &Settings::pipeline, 0, 1 << 30},
+    SettingInfo{
+        "tcp_times", "ns", "measured, fixed, or NAME=NUMBER,...",
+        "costs by which tcp chooses packing and parts; fixed: built-in values, no measurement",
+        &Settings::tcp_times, 0, 0, false, true},
+    one_of("accumulate", "agent, origin",
+           "accumulate on another node: added by its agent, or by the origin (get, add, put)",
+           &Settings::accumulate),
+    SettingInfo{"fence_window", "peers", "1 to 100000",
+                "number of peers that a fence of several completes concurrently",
+                &Settings::fence_window, 1, 100'000},
+    SettingInfo{"collective_slot", "bytes", "256 to 16777216",
+                "buffer of each rank for a team's collectives", &Settings::collective_slot_bytes,
+                256, 16 << 20},
+    SettingInfo{"check_overlap", "flag", "0 or 1",
+                "refuse fragment lists whose written pieces overlap", &Settings::check_overlap, 0,
+                1},
+    SettingInfo{"halo_pack_bytes", "bytes", "0 to 1048576",
+                "ghost layers up to this size are sent packed and without a handshake; 0: none",
+                &Settings::halo_pack_bytes, 0, 1 << 20},
+    SettingInfo{"armci_memget", "MiB", "0 to 1048576",
                 "address space that each process reserves for ARMCI_Memget",
                 &Settings::armci_memget_mib, 0, 1 << 20},
 };
@@ -239,20 +243,33 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The setting that `name` may mean: at least half of its letters match, or it begins with `name`.
-std::string closest_setting(std::string_view name) {
-  const auto distance_to = [&](const SettingInfo& row) { return distance(name, row.name); };
+// TESSERA_SPIN_NS of spin_ns.
+std::string variable_name(std::string_view name) {
+  if (name.starts_with(prefix)) {
+    return std::string(name);
+  }
+  std::string variable(prefix);
+  for (const char c : name) {
+    variable += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return variable;
+}
+
+// The setting whose variable matches `name` in at least half of the letters, or begins with it.
+const SettingInfo* closest_setting(std::string_view name) {
+  const auto distance_to = [&](const SettingInfo& row) {
+    return distance(name, variable_name(row.name));
+  };
   const auto* meant = std::min_element(
       table.begin(), table.end(),
       [&](const SettingInfo& a, const SettingInfo& b) { return distance_to(a) < distance_to(b); });
   const std::size_t letters = name.size() - prefix.size();
   if (2 * distance_to(*meant) > letters) {
     meant = std::find_if(table.begin(), table.end(), [&](const SettingInfo& row) {
-      return letters > 0 && row.name.starts_with(name);
+      return letters > 0 && variable_name(row.name).starts_with(name);
     });
   }
-  return meant != table.end() ? fmt::format("did you mean {}?", meant->name)
-                              : "`tessera info` lists the settings";
+  return meant != table.end() ? meant : nullptr;
 }
 
 Status assign(Settings& settings, const SettingInfo& row, std::string_view text) {
@@ -264,14 +281,40 @@ Status assign(Settings& settings, const SettingInfo& row, std::string_view text)
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_between =
       value > 0 && ((row.name == "TESSERA_ARENA_MIB" && value < min_arena_mib) ||
-                    (row.name == "TESSERA_PIPELINE" && value < min_pipeline));
+                    (row.name == "pipeline" && value < min_pipeline));
   if (error != std::errc{} || end != text.data() + text.size() || value < row.least ||
       value > row.most || is_between) {
-    return Status::error(
-        Code::invalid_argument,
-        fmt::format("{}={} is not usable: expected {} ({})", row.name, text, row.range, row.unit));
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{}={} is not usable: expected {} ({})", full_name(row), text,
+                                     row.range, row.unit));
   }
   settings.*std::get<std::int64_t Settings::*>(row.field) = value;
+  return {};
+}
+
+// The text of TESSERA_TUNE. A part without a known name continues the list before it (tcp_times).
+Status assign_experimental(Settings& settings, std::string_view text) {
+  const SettingInfo* row = nullptr;
+  std::string value;
+  for (const std::string_view part : split_names(text)) {
+    const std::size_t equals = std::min(part.find('='), part.size());
+    const std::string_view name = part.substr(0, equals);
+    const SettingInfo* const found = find_setting(name);
+    if (found != nullptr && found->is_experimental() && equals < part.size()) {
+      row = found;
+      value = part.substr(equals + 1);
+    } else if (row != nullptr && row->is_list) {
+      value += fmt::format(",{}", part);
+    } else {
+      const bool is_known = found != nullptr && found->is_experimental();
+      return Status::error(Code::invalid_argument,
+                           fmt::format("{}={} is not usable: {}", tune_variable, text,
+                                       is_known ? fmt::format("'{}' has no value", name)
+                                                : fmt::format("there is no setting '{}'; {}", name,
+                                                              advice_for_unknown(name))));
+    }
+    TESSERA_RETURN_IF_ERROR(assign(settings, *row, value));
+  }
   return {};
 }
 
@@ -292,7 +335,7 @@ Status check_words(const Settings& settings) {
     const std::string value = value_text(settings, row);
     if (row.is_one_of && !is_among(row.range, value)) {
       return Status::error(Code::invalid_argument,
-                           fmt::format("{}={} is not usable: expected {}", row.name, value,
+                           fmt::format("{}={} is not usable: expected {}", full_name(row), value,
                                        alternatives(row.range)));
     }
   }
@@ -303,6 +346,26 @@ Status check_words(const Settings& settings) {
 
 std::span<const SettingInfo> setting_table() {
   return table;
+}
+
+const SettingInfo* find_setting(std::string_view name) {
+  const auto* const row = std::find_if(table.begin(), table.end(),
+                                       [&](const SettingInfo& each) { return each.name == name; });
+  return row != table.end() ? row : nullptr;
+}
+
+std::string full_name(const SettingInfo& row) {
+  return fmt::format("{}{}", row.is_experimental() ? "TESSERA_TUNE=" : "", row.name);
+}
+
+std::string advice_for_unknown(std::string_view name, std::string_view value) {
+  const SettingInfo* const meant = closest_setting(variable_name(name));
+  if (meant == nullptr) {
+    return "`tessera info` lists the settings";
+  }
+  const bool is_same = meant->is_experimental() && variable_name(meant->name) == name;
+  return fmt::format("did you mean {}{}?", full_name(*meant),
+                     is_same ? fmt::format("={}", value) : std::string());
 }
 
 std::vector<std::string_view> split_names(std::string_view list) {
@@ -339,14 +402,17 @@ Result<Settings> Settings::from(std::span<const std::string> environment,
       continue;
     }
     const std::string_view name = line.substr(0, equals);
-    const auto* row = std::find_if(table.begin(), table.end(),
-                                   [&](const SettingInfo& info) { return info.name == name; });
-    if (row != table.end()) {
-      TESSERA_RETURN_IF_ERROR(assign(settings, *row, line.substr(equals + 1)));
+    const std::string_view value = line.substr(equals + 1);
+    const SettingInfo* const row = find_setting(name);
+    if (row != nullptr && row->name == tune_variable) {
+      TESSERA_RETURN_IF_ERROR(assign_experimental(settings, value));
+      settings.tune += fmt::format("{}{}", settings.tune.empty() ? "" : ",", value);
+    } else if (row != nullptr) {
+      TESSERA_RETURN_IF_ERROR(assign(settings, *row, value));
     } else if (warnings != nullptr && std::find(internal_names.begin(), internal_names.end(),
                                                 name) == internal_names.end()) {
-      warnings->push_back(
-          fmt::format("{} is not a setting and was ignored; {}", name, closest_setting(name)));
+      warnings->push_back(fmt::format("{} is not a setting and was ignored; {}", name,
+                                      advice_for_unknown(name, value)));
     }
   }
   TESSERA_RETURN_IF_ERROR(check_words(settings));

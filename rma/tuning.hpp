@@ -3,8 +3,10 @@
 // Settings: every threshold and every TESSERA_* variable, in one table.
 //
 // The table (setting_table(), in tuning.cpp) gives name, unit, range and meaning. `tessera info`
-// prints it, and docs/tuning.md says when to change what. Settings are read once, when a Job
-// starts. An unknown TESSERA_* variable gives a warning with the nearest known name.
+// prints it. Settings for users are variables; docs/tuning.md says when to change what. All others
+// are for experiments: TESSERA_TUNE=spin_ns=0,chunk=64 (docs/experiments.md). Settings are read
+// once, when a Job starts. An unknown TESSERA_* variable gives a warning with the nearest known
+// name, and an unknown name in TESSERA_TUNE an error.
 #pragma once
 
 #include <cstdint>
@@ -88,10 +90,12 @@ struct Settings {
                                                 ///< none
   std::int64_t linalg_buffer_mib = 64;          ///< of each rank for parts of other ranks' matrices
   std::int64_t armci_memget_mib = 1024;         ///< address space of each process for ARMCI_Memget
+  std::string tune;                             ///< the text of TESSERA_TUNE, for display
 
   /// The defaults, changed by the TESSERA_* variables of this process's environment. If `warnings`
   /// is not null, receives one sentence for each TESSERA_* variable that is not in the table.
-  /// Errors: invalid_argument for a value outside the setting's range.
+  /// Errors: invalid_argument for a value outside the setting's range, or an unknown name in
+  /// TESSERA_TUNE.
   static Result<Settings> from_environment(std::vector<std::string>* warnings = nullptr);
 
   /// The same from lines of the form "NAME=value"; ignores other lines.
@@ -99,20 +103,41 @@ struct Settings {
                                std::vector<std::string>* warnings = nullptr);
 };
 
+/// The variable with all experimental settings.
+inline constexpr std::string_view tune_variable = "TESSERA_TUNE";
+
+using SettingField = std::variant<std::string Settings::*, std::int64_t Settings::*>;
+
 /// One row of the table.
 struct SettingInfo {
-  std::string_view name;  ///< of the environment variable
+  std::string_view name;  ///< TESSERA_LOG; in lower case that of a part of TESSERA_TUNE
   std::string_view unit;
   std::string_view range;  ///< as shown to the user
   std::string_view meaning;
-  std::variant<std::string Settings::*, std::int64_t Settings::*> field;
+  SettingField field;
   std::int64_t least = 0;  ///< numbers only
   std::int64_t most = 0;
   bool is_one_of = false;  ///< text: `range` lists the allowed words
+  bool is_list = false;    ///< text that may contain commas
+
+  /// Whether TESSERA_TUNE sets it, not a variable of its own.
+  [[nodiscard]] constexpr bool is_experimental() const noexcept {
+    return !name.starts_with("TESSERA_");
+  }
 };
 
-/// All settings, in the order in which they are printed.
+/// All settings, in the order in which they are printed: those for users, then experimental ones.
 std::span<const SettingInfo> setting_table();
+
+/// The setting with this `SettingInfo::name`; null if there is none.
+const SettingInfo* find_setting(std::string_view name);
+
+/// How users set it: "TESSERA_LOG", "TESSERA_TUNE=spin_ns".
+std::string full_name(const SettingInfo& row);
+
+/// For a name that is not a setting: "did you mean TESSERA_LOG?". The `value` completes the answer
+/// for a variable whose setting is now in TESSERA_TUNE.
+std::string advice_for_unknown(std::string_view name, std::string_view value = "...");
 
 /// Local. The names of a list such as "shm,tcp", without empty ones. They refer to `list`.
 std::vector<std::string_view> split_names(std::string_view list);

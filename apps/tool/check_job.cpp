@@ -79,9 +79,9 @@ bool is_of(std::string_view line, const std::array<std::string_view, Count>& nam
 
 // Settings that must be the same on all ranks: a job, or ghost cells, cannot start otherwise.
 bool must_be_same(std::string_view line) {
-  constexpr std::array<std::string_view, 5> names = {"TESSERA_ACCUMULATE", "TESSERA_TRANSPORT",
+  constexpr std::array<std::string_view, 5> names = {"TESSERA_TUNE=accumulate", "TESSERA_TRANSPORT",
                                                      "TESSERA_BOOTSTRAP", "TESSERA_RANKS_PER_NODE",
-                                                     "TESSERA_HALO_PACK_BYTES"};
+                                                     "TESSERA_TUNE=halo_pack_bytes"};
   return is_of(line, names);
 }
 
@@ -436,7 +436,7 @@ Finding check_connections(const Snapshot& all) {
                is_any_tried ? "open all TCP ports between the nodes (firewall, security group), or "
                               "choose another network by TESSERA_INTERFACE"
                             : "fix the cause in the message: TESSERA_INTERFACE, "
-                              "TESSERA_TCP_CONGESTION, or a limit");
+                              "TESSERA_TUNE=tcp_congestion, or a limit");
   }
   std::vector<std::string> addresses;
   for (std::int32_t node = 0; node < nodes; ++node) {

@@ -222,7 +222,7 @@ Finding check_network(const Environment& own) {
   return green(name, found);
 }
 
-// Tessera's own connections use another algorithm (TESSERA_TCP_CONGESTION); MPI's do not.
+// Tessera's own connections use another algorithm (TESSERA_TUNE=tcp_congestion); MPI's do not.
 Finding check_congestion(const Environment& own) {
   constexpr const char* name = "TCP congestion control";
   const std::string& control = own.network.congestion;

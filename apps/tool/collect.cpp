@@ -74,8 +74,8 @@ Configuration collect_configuration(const rma::Result<rma::Settings>& settings,
   const rma::Settings defaults;
   for (const rma::SettingInfo& row : rma::setting_table()) {
     const std::string value = rma::value_text(*settings, row);
-    if (value != rma::value_text(defaults, row)) {
-      found.changed.push_back(fmt::format("{}={}", row.name, value));
+    if (row.name != rma::tune_variable && value != rma::value_text(defaults, row)) {
+      found.changed.push_back(fmt::format("{}={}", rma::full_name(row), value));
     }
   }
   return found;

@@ -103,13 +103,22 @@ ordered_json tcp_json(const rma::Settings& settings) {
   return result;
 }
 
+// `tune` is the text of TESSERA_TUNE.
+bool is_in_environment(const rma::SettingInfo& row, const std::string& tune) {
+  if (!row.is_experimental()) {
+    return std::getenv(std::string(row.name).c_str()) != nullptr;
+  }
+  return fmt::format(",{}", tune).find(fmt::format(",{}=", row.name)) != std::string::npos;
+}
+
 // `is_environment`: they are the values of the variables that are set.
 ordered_json settings_json(const rma::Settings& settings, bool is_environment) {
   auto rows = ordered_json::array();
   const rma::Settings defaults;
   for (const rma::SettingInfo& row : rma::setting_table()) {
-    const bool is_set = is_environment && std::getenv(std::string(row.name).c_str()) != nullptr;
+    const bool is_set = is_environment && is_in_environment(row, settings.tune);
     rows.push_back({{"name", row.name},
+                    {"experimental", row.is_experimental()},
                     {"value", rma::value_text(settings, row)},
                     {"from", is_set ? "environment" : "default"},
                     {"default", rma::value_text(defaults, row)},
@@ -161,6 +170,20 @@ std::string tcp_text(const ordered_json& tcp) {
 
 }  // namespace
 
+std::string settings_text(const ordered_json& settings, bool is_experimental) {
+  constexpr auto line = "{:<26} {:<14} {:<12} {:<14} {:<10} {:<28} {}\n";
+  std::string lines = fmt::format(line, is_experimental ? "name" : "setting", "value", "from",
+                                  "default", "unit", "range", "meaning");
+  for (const ordered_json& row : settings) {
+    if (row["experimental"].get<bool>() == is_experimental) {
+      lines += fmt::format(line, text(row, "name"), text(row, "value"), text(row, "from"),
+                           text(row, "default"), text(row, "unit"), text(row, "range"),
+                           text(row, "meaning"));
+    }
+  }
+  return lines;
+}
+
 ordered_json describe(const rma::Result<rma::Settings>& read) {
   const rma::Settings settings = read.ok() ? *read : rma::Settings();
   const rma::LauncherInfo launcher = rma::detect_launcher();
@@ -207,14 +230,9 @@ std::string info_text(const ordered_json& info) {
   }
   lines += fmt::format("agent: {}\n", text(info, "agent"));
   lines += tcp_text(info["tcp"]);
-  constexpr auto line = "{:<26} {:<14} {:<12} {:<14} {:<10} {:<28} {}\n";
-  lines.push_back('\n');
-  lines += fmt::format(line, "setting", "value", "from", "default", "unit", "range", "meaning");
-  for (const ordered_json& row : info["settings"]) {
-    lines += fmt::format(line, text(row, "name"), text(row, "value"), text(row, "from"),
-                         text(row, "default"), text(row, "unit"), text(row, "range"),
-                         text(row, "meaning"));
-  }
+  lines += "\n" + settings_text(info["settings"], false);
+  lines +=
+      "\nFor experiments: TESSERA_TUNE=name=value,...\n" + settings_text(info["settings"], true);
   return lines;
 }
 

@@ -15,6 +15,9 @@ namespace tessera::tool {
 /// refuse the settings, contains the reason and the defaults. Takes about 10 ms.
 nlohmann::ordered_json describe(const rma::Result<rma::Settings>& settings);
 
+/// A table of the settings in describe(): those for users, or for experiments.
+std::string settings_text(const nlohmann::ordered_json& settings, bool is_experimental);
+
 /// The result of describe() as text.
 std::string info_text(const nlohmann::ordered_json& info);
 

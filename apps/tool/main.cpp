@@ -3,6 +3,7 @@
 // tessera: information about the library and this machine.
 //
 //     tessera info            version, build, transports, and every setting with its value here;
+//     tessera info --settings only the settings for users, without those for experiments;
 //     tessera info --json -   the same as JSON;
 //     tessera timeline FILE   a web page of the waits that TESSERA_PROFILE=trace recorded;
 //     tessera doctor          finds what makes jobs fail or slow here, with remedies; also under
@@ -46,7 +47,8 @@ constexpr const char* program_name = "tessera";
 struct OutputOptions {
   std::string json_file;  ///< "-": standard output instead of text; empty: none
   bool is_quiet = false;
-  bool is_launched = false;  ///< by tessera-run, mpirun or srun
+  bool is_for_settings = false;  ///< info: print only the settings for users
+  bool is_launched = false;      ///< by tessera-run, mpirun or srun
 };
 
 // Prints `json` or `text`, as the options say; returns the exit code.
@@ -103,7 +105,10 @@ int run_info(const OutputOptions& output_options) {
     complain(program_name, warning);
   }
   const auto info = tool::describe(settings);
-  const int delivered = print_or_write_json(output_options, info, tool::info_text(info));
+  const int delivered = print_or_write_json(output_options, info,
+                                            output_options.is_for_settings
+                                                ? tool::settings_text(info["settings"], false)
+                                                : tool::info_text(info));
   // The table printed above lists the valid values.
   if (!settings.ok()) {
     complain(program_name, settings.status().message());
@@ -192,6 +197,8 @@ int run_program(int argc, char** argv) {
         ->check(tessera::apps::check_file_name);
     each->add_flag("--quiet", output_options.is_quiet, "Print nothing");
   }
+  info->add_flag("--settings", output_options.is_for_settings,
+                 "Print only the settings for users (docs/tuning.md)");
   const rma::LauncherInfo launcher = rma::detect_launcher();
   output_options.is_launched = !launcher.launcher.empty();
   if (const auto code = tessera::apps::parse_command_line(app, argc, argv, explain)) {

@@ -186,7 +186,7 @@ std::string rows_of(Trace& trace) {
 std::string note_of(const json& about) {
   std::string note = about.value("missing", "");
   if (const auto dropped = about.value("dropped_events", std::uint64_t{0}); dropped > 0) {
-    note += fmt::format("{}{} later events were not recorded: raise TESSERA_PROFILE_EVENTS",
+    note += fmt::format("{}{} later events were not recorded: raise TESSERA_TUNE=profile_events",
                         note.empty() ? "" : "; ", dropped);
   }
   return note;

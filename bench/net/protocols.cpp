@@ -34,7 +34,7 @@ struct Protocol {
   const char* tcp_times;    ///< how to choose values that are 0
 };
 
-/// The maxima of TESSERA_DIRECT_ROW and TESSERA_CHUNK: no row is that long, and that is the largest
+/// The maxima of direct_row and chunk (TESSERA_TUNE): no row is that long, and that is the largest
 /// buffer.
 constexpr std::int64_t above_all_rows = 1 << 30;
 constexpr std::int64_t whole_buffer_kib = 1024;
@@ -109,7 +109,7 @@ void measure_net_protocols(Session& session) {
         protocol.name, session.job(), settings_of(session.job().settings(), protocol),
         session.baseline_options()));
     session.remark(fmt::format(
-        "{}: TESSERA_DIRECT_ROW={}, TESSERA_CHUNK={}, TESSERA_PIPELINE={}, TESSERA_TCP_TIMES={}",
+        "{}: TESSERA_TUNE=direct_row={},chunk={},pipeline={},tcp_times={}",
         protocol.name, protocol.direct_row, protocol.chunk_kib, protocol.pipeline,
         protocol.tcp_times));
   }
@@ -121,7 +121,7 @@ void measure_net_protocols(Session& session) {
 }
 
 // Patches of larger local arrays: rows with gaps at this end, packed at the other one. Each way
-// that TESSERA_DIRECT_ROW chooses is compared with the same rows without gaps. Each way has its own
+// that direct_row chooses is compared with the same rows without gaps. Each way has its own
 // job, as in protocols.cpp.
 
 namespace {

@@ -202,7 +202,7 @@ void measure_scale_job(Session& session) {
   const double worst_of_others = session.group().maximum(has_agent ? 0 : grown);
   session.remark(fmt::format(
       "job_growth_{}: at most {:.2f} MB in a process with an agent, at most {:.2f} MB in one "
-      "without, on {} nodes; TESSERA_SERVER_CLUSTER={}, replies {}, buffers {}",
+      "without, on {} nodes; TESSERA_TUNE=server_cluster={}, replies {}, buffers {}",
       job.size(), worst / mega, worst_of_others / mega, job.node_count(),
       job.settings().server_cluster, job.settings().server_replies, job.settings().server_buffers));
   Record record;
@@ -251,7 +251,7 @@ void measure_scale_forward(Session& session) {
   if (!ranks) {
     session.remark(
         "scale.forward: skipped, because no request of rank 0 is forwarded; use "
-        "TESSERA_SERVER_CLUSTER=2 TESSERA_RANKS_PER_NODE=1 tessera-run -n 4");
+        "TESSERA_TUNE=server_cluster=2 TESSERA_RANKS_PER_NODE=1 tessera-run -n 4");
     return;
   }
   constexpr std::int64_t most = 1 << 20;

@@ -241,7 +241,7 @@ std::vector<std::string> objections(const RunInfo& run) {
 std::string protocol_settings(const RunInfo& run) {
   std::string found;
   for (const auto& [name, value] : run.env) {
-    if (name.starts_with("TESSERA_VERBS_") || name == "TESSERA_DIRECT_ROW") {
+    if (name.starts_with("TESSERA_VERBS_") || name == "TESSERA_TUNE") {
       found += fmt::format("{}{}={}", found.empty() ? "" : " ", name, value);
     }
   }

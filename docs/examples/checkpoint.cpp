@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <string>
 
-#include "arrays/checkpoint.hpp"
-#include "arrays/random.hpp"
-#include "arrays/reductions.hpp"
+#include <tessera/arrays/checkpoint.hpp>
+#include <tessera/arrays/random.hpp>
+#include <tessera/arrays/reductions.hpp>
 
 using namespace tessera::arrays;
 using tessera::rma::Job;

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "arrays/array.hpp"
+#include <tessera/tessera.hpp>
 using namespace tessera;
 
 int main() {

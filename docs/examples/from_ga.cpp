@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <vector>
 
-#include "arrays/array.hpp"
-#include "arrays/elementwise.hpp"
-#include "arrays/reductions.hpp"
+#include <tessera/arrays/array.hpp>
+#include <tessera/arrays/elementwise.hpp>
+#include <tessera/arrays/reductions.hpp>
 
 using namespace tessera::arrays;
 using tessera::rma::Job;

@@ -4,11 +4,11 @@
 //     build/bin/tessera-run -n 4 build/docs/examples/gemm_eigen
 #include <cstdio>
 
-#include "arrays/matrix.hpp"
-#include "arrays/random.hpp"
-#include "arrays/reductions.hpp"
-#include "linalg/eigen.hpp"
-#include "linalg/gemm.hpp"
+#include <tessera/arrays/matrix.hpp>
+#include <tessera/arrays/random.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/linalg/eigen.hpp>
+#include <tessera/linalg/gemm.hpp>
 
 using namespace tessera::arrays;
 using namespace tessera::linalg;

@@ -8,9 +8,9 @@
 #include <numbers>
 #include <vector>
 
-#include "arrays/halo.hpp"
-#include "arrays/reductions.hpp"
-#include "arrays/transform.hpp"
+#include <tessera/arrays/halo.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/arrays/transform.hpp>
 
 using namespace tessera::arrays;
 using tessera::rma::require;

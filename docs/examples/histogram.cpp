@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "arrays/gather.hpp"
-#include "arrays/random.hpp"
-#include "arrays/reductions.hpp"
-#include "arrays/transform.hpp"
+#include <tessera/arrays/gather.hpp>
+#include <tessera/arrays/random.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/arrays/transform.hpp>
 
 using namespace tessera::arrays;
 using tessera::rma::require;

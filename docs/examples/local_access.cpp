@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <span>
 
-#include "arrays/halo.hpp"
-#include "arrays/random.hpp"
-#include "arrays/reductions.hpp"
+#include <tessera/arrays/halo.hpp>
+#include <tessera/arrays/random.hpp>
+#include <tessera/arrays/reductions.hpp>
 
 using namespace tessera::arrays;
 using tessera::rma::require;

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <numbers>
 
-#include "arrays/counter.hpp"
-#include "arrays/random.hpp"
+#include <tessera/arrays/counter.hpp>
+#include <tessera/arrays/random.hpp>
 
 using tessera::arrays::Counter;
 using tessera::arrays::philox;

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "arrays/array.hpp"
+#include <tessera/arrays/array.hpp>
 
 using tessera::arrays::Array;
 using tessera::arrays::Box;

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <iostream>
 
-#include "arrays/print.hpp"
-#include "arrays/reductions.hpp"
-#include "arrays/transform.hpp"
+#include <tessera/arrays/print.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/arrays/transform.hpp>
 
 using namespace tessera::arrays;
 using tessera::rma::require;

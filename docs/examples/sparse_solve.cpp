@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <utility>
 
-#include "arrays/random.hpp"
-#include "arrays/reductions.hpp"
-#include "linalg/sparse_builder.hpp"
-#include "linalg/spmv.hpp"
+#include <tessera/arrays/random.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/linalg/sparse_builder.hpp>
+#include <tessera/linalg/spmv.hpp>
 
 using namespace tessera::arrays;
 using namespace tessera::linalg;

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "arrays/random.hpp"
-#include "arrays/reductions.hpp"
-#include "arrays/scan.hpp"
-#include "arrays/transform.hpp"
+#include <tessera/arrays/random.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/arrays/scan.hpp>
+#include <tessera/arrays/transform.hpp>
 
 using namespace tessera::arrays;
 using tessera::rma::require;

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <numbers>
 
-#include "arrays/reductions.hpp"
-#include "arrays/transform.hpp"
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/arrays/transform.hpp>
 
 using namespace tessera::arrays;
 using tessera::rma::Job;

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <vector>
 
-#include "arrays/counter.hpp"
-#include "arrays/reductions.hpp"
-#include "arrays/transform.hpp"
+#include <tessera/arrays/counter.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/arrays/transform.hpp>
 
 using namespace tessera::arrays;
 using tessera::rma::Handle;

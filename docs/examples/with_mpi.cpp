@@ -7,9 +7,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "arrays/array.hpp"
-#include "arrays/random.hpp"
-#include "arrays/reductions.hpp"
+#include <tessera/arrays/array.hpp>
+#include <tessera/arrays/random.hpp>
+#include <tessera/arrays/reductions.hpp>
 
 using tessera::arrays::Array;
 using tessera::rma::Job;

@@ -7,8 +7,8 @@
 #include <optional>
 #include <thread>
 
-#include "arrays/array.hpp"
-#include "rma/lock.hpp"
+#include <tessera/arrays/array.hpp>
+#include <tessera/rma/lock.hpp>
 
 using namespace tessera::arrays;
 using namespace tessera::rma;

@@ -19,7 +19,7 @@
 #include "arrays/box.hpp"
 #include "arrays/distribution.hpp"
 #include "arrays/index.hpp"
-#include "fortran/c_types.h"
+#include "fortran/c/types.h"
 #include "rma/element.hpp"
 #include "rma/base/result.hpp"
 #include "rma/team.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "arrays/array_base.hpp"
-#include "fortran/c_types.h"
+#include "fortran/c/types.h"
 #include "rma/base/result.hpp"
 #include "rma/base/status.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fortran/c_types.h"
+#include "fortran/c/types.h"
 #include "rma/base/version.hpp"
 
 namespace tessera::capi {

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fortran/c_checkpoint.h"
+#include "fortran/c/checkpoint.h"
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/handles.hpp"
 #include "rma/base/result.hpp"

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "fortran/c_linalg.h"
-#include "fortran/c_types.h"
+#include "fortran/c/linalg.h"
+#include "fortran/c/types.h"
 #include "fortran/detail/cells.hpp"
 #include "fortran/detail/collective.hpp"
 #include "fortran/detail/descriptors.hpp"

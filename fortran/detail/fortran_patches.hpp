@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fortran/c_types.h"
+#include "fortran/c/types.h"
 
 namespace tessera::fapi {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <variant>
 
-#include "fortran/c_sparse.h"
+#include "fortran/c/sparse.h"
 #include "fortran/detail/arguments.hpp"
 #include "fortran/detail/cells.hpp"
 #include "fortran/detail/collective.hpp"

@@ -31,7 +31,7 @@
 #include "arrays/counter.hpp"
 #include "arrays/distribution.hpp"
 #include "arrays/halo.hpp"
-#include "fortran/c_types.h"
+#include "fortran/c/types.h"
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/tagged_address.hpp"
 #include "rma/handle.hpp"

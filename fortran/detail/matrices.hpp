@@ -18,7 +18,7 @@
 
 #include "arrays/array.hpp"
 #include "arrays/box.hpp"
-#include "fortran/c_linalg.h"
+#include "fortran/c/linalg.h"
 #include "linalg/matrix_patch.hpp"
 #include "rma/element.hpp"
 #include "rma/base/status.hpp"

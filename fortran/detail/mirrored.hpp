@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "fortran/c_mirrored.h"
+#include "fortran/c/mirrored.h"
 #include "fortran/detail/handles.hpp"
 #include "rma/team.hpp"
 

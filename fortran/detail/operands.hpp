@@ -21,7 +21,7 @@
 
 #include "arrays/array.hpp"
 #include "arrays/subarray.hpp"
-#include "fortran/c_types.h"
+#include "fortran/c/types.h"
 #include "fortran/detail/call.hpp"
 #include "rma/element.hpp"
 #include "rma/base/result.hpp"

@@ -4,7 +4,7 @@
 // not initialised, or an unknown choice.
 #pragma once
 
-#include "fortran/c_linalg.h"
+#include "fortran/c/linalg.h"
 #include "fortran/detail/operands.hpp"
 #include "linalg/contract.hpp"
 #include "linalg/eigen.hpp"

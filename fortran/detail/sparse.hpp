@@ -15,7 +15,7 @@
 #include <variant>
 
 #include "arrays/array.hpp"
-#include "fortran/c_sparse.h"
+#include "fortran/c/sparse.h"
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/collective.hpp"
 #include "fortran/detail/handles.hpp"

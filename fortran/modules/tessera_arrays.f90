@@ -152,7 +152,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine array_free
 
-  !> Local. The handle of fortran/c_api.h, for C and C++, with the dimensions in reverse order; the
+  !> Local. The handle of tessera/tessera.h, for C and C++, with the dimensions in reverse order; the
   !> variable keeps ownership.
   function array_c_handle(self, stat, errmsg) result(handle)
     class(tessera_array), intent(in) :: self

@@ -383,7 +383,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine writer_free
 
-  !> Local. The handle of fortran/c_api.h, for C and C++; the variable keeps ownership.
+  !> Local. The handle of tessera/tessera.h, for C and C++; the variable keeps ownership.
   function writer_c_handle(self, stat, errmsg) result(handle)
     class(tessera_checkpoint_writer), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -452,7 +452,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine checkpoint_free
 
-  !> Local. The handle of fortran/c_api.h, for C and C++; the variable keeps ownership.
+  !> Local. The handle of tessera/tessera.h, for C and C++; the variable keeps ownership.
   function checkpoint_c_handle(self, stat, errmsg) result(handle)
     class(tessera_checkpoint), intent(in) :: self
     integer, intent(out), optional :: stat

@@ -185,7 +185,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine free_distribution
 
-  !> Local. The handle of fortran/c_api.h, for C and C++, with the dimensions in reverse order; the
+  !> Local. The handle of tessera/tessera.h, for C and C++, with the dimensions in reverse order; the
   !> variable keeps ownership.
   function distribution_c_handle(self, stat, errmsg) result(handle)
     class(tessera_distribution), intent(in) :: self

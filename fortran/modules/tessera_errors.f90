@@ -251,7 +251,7 @@ contains
     call finish(code, stat, errmsg)
   end function text_from
 
-  !> The same: the handle of fortran/c_api.h; the variable keeps ownership.
+  !> The same: the handle of tessera/tessera.h; the variable keeps ownership.
   function handle_of(cell, kind, called, stat, errmsg) result(handle)
     type(owned_cell), intent(in) :: cell
     integer(c_int), intent(in) :: kind

@@ -112,7 +112,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine job_stop
 
-  !> Local. The handle of fortran/c_api.h, for C and C++; the variable keeps ownership.
+  !> Local. The handle of tessera/tessera.h, for C and C++; the variable keeps ownership.
   function job_c_handle(self, stat, errmsg) result(handle)
     class(tessera_job), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -428,7 +428,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine team_free
 
-  !> Local. The handle of fortran/c_api.h, for C and C++; the variable keeps ownership.
+  !> Local. The handle of tessera/tessera.h, for C and C++; the variable keeps ownership.
   function team_c_handle(self, stat, errmsg) result(handle)
     class(tessera_team), intent(in) :: self
     integer, intent(out), optional :: stat

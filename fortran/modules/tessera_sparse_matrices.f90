@@ -164,7 +164,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine builder_free
 
-  !> Local. The handle of fortran/c_api.h; the variable keeps ownership.
+  !> Local. The handle of tessera/tessera.h; the variable keeps ownership.
   function builder_c_handle(self, stat, errmsg) result(handle)
     class(tessera_sparse_builder), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -265,7 +265,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine sparse_free
 
-  !> Local. The handle of fortran/c_api.h, for C and C++, with the same rows and columns, counted
+  !> Local. The handle of tessera/tessera.h, for C and C++, with the same rows and columns, counted
   !> from 0; the variable keeps ownership.
   function sparse_c_handle(self, stat, errmsg) result(handle)
     class(tessera_sparse), intent(in) :: self

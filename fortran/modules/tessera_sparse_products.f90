@@ -104,7 +104,7 @@ contains
     call self%own%free(stat, errmsg)
   end subroutine spmv_free
 
-  !> Local. The handle of fortran/c_api.h; the variable keeps ownership.
+  !> Local. The handle of tessera/tessera.h; the variable keeps ownership.
   function spmv_c_handle(self, stat, errmsg) result(handle)
     class(tessera_spmv), intent(in) :: self
     integer, intent(out), optional :: stat

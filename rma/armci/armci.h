@@ -113,7 +113,7 @@ typedef struct armci_meminfo_ds {
 
 #define ARMCI_MAX_STRIDE_LEVEL 8
 /* Non-blocking operations that may be under way. If a program starts more, the call first
- * completes the oldest. TESSERA_MAX_OUTSTANDING changes the limit. */
+ * completes the oldest. TESSERA_TUNE=max_outstanding changes the limit. */
 #define ARMCI_MAX_NUM_REQUESTS 1024
 #define ARMCI_MAX_IMPLICIT ARMCI_MAX_NUM_REQUESTS
 
@@ -165,7 +165,7 @@ int ARMCI_Malloc_group_memdev(void* ptr_arr[], armci_size_t bytes, ARMCI_Group* 
 int ARMCI_Free_memdev(void* ptr);
 
 /* Not collective. Allocates memory that other processes may use once they have a copy of `info`.
- * It comes from the TESSERA_ARMCI_MEMGET MiB that each process sets aside. memflg is 0. */
+ * It comes from the TESSERA_TUNE=armci_memget MiB that each process sets aside. memflg is 0. */
 void ARMCI_Memget(size_t bytes, armci_meminfo_t* info, int memflg);
 /* Local. Returns the pointer that names byte `offset` of info's memory on this process. It is
  * valid for loads and stores if the process that allocated the memory is on the same node. */

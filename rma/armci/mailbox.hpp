@@ -31,12 +31,11 @@
 // flags are one-way. Memory of a process: 0.8 MiB and 16 bytes a rank. A wake-up reads one word of
 // each rank. A receive searches the waiting messages of its tag.
 // Lost ranks: a call that waits for a rank that is gone returns peer_lost within about
-// TESSERA_LIVENESS_MS. If its node is gone as well, the call may also return closed (the rank left)
-// or unreachable at once. A short message to such a rank is lost without an error if no call had to
-// wait.
-// Threads: one thread at a time may use a mailbox.
-// Ownership: move-only; keeps its job; the destructor frees, collectively.
-// Limits today: 2^24 ranks. Parts are fetched one after the other.
+// TESSERA_TUNE=liveness_ms. If its node is gone as well, the call may also return closed (the rank
+// left) or unreachable at once. A short message to such a rank is lost without an error if no call
+// had to wait. Threads: one thread at a time may use a mailbox. Ownership: move-only; keeps its
+// job; the destructor frees, collectively. Limits today: 2^24 ranks. Parts are fetched one after
+// the other.
 #pragma once
 
 #include <cstddef>

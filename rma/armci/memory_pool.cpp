@@ -55,7 +55,7 @@ Result<std::uint64_t> MemoryPool::take(std::uint64_t bytes) {
                Code::limit_exceeded,
                fmt::format("{} do not fit the free part of the memory set aside for ARMCI_Memget",
                            human_bytes(bytes)))
-        .hint("raise TESSERA_ARMCI_MEMGET, the MiB that each process sets aside");
+        .hint("raise TESSERA_TUNE=armci_memget, the MiB that each process sets aside");
   }
   const auto [offset, available] = *gap;
   free_.erase(gap);

@@ -3,7 +3,7 @@
 // MemoryPool: memory that one process allocates alone and that others may use (ARMCI_Memget).
 //
 // Remotely accessible memory comes from collective allocation. So at the start every process
-// reserves address space, TESSERA_ARMCI_MEMGET MiB, in one sparse region. The system provides
+// reserves address space, TESSERA_TUNE=armci_memget MiB, in one sparse region. The system provides
 // memory at the first access to a page, and gets it back when the job ends. Allocation takes the
 // lowest gap: only the beginning of the slice, up to the last byte that was ever taken, needs to be
 // registered with an RDMA device.

@@ -17,7 +17,7 @@ Status overlap_error(std::size_t first, std::size_t second, std::string_view whe
   return Status::error(Code::invalid_argument,
                        fmt::format("fragments {} and {} overlap {}", std::min(first, second),
                                    std::max(first, second), where))
-      .hint("give each byte once; TESSERA_CHECK_OVERLAP=0 skips this check");
+      .hint("give each byte once; TESSERA_TUNE=check_overlap=0 skips this check");
 }
 
 // The bytes that a list writes, as a bitmap with one bit per unit. The unit is the largest power of

@@ -401,7 +401,8 @@ const struct misuse memory_cases[] = {
     {"memget_into_null", one, "ARMCI_Memget", FAIL, "armci_meminfo_t is null", memget_into_null},
     {"memget_with_a_flag", one, "ARMCI_Memget", FAIL, "memflg is 1", memget_with_a_flag},
     {"memget_of_nothing", one, "ARMCI_Memget", FAIL, "0 bytes", memget_of_nothing},
-    {"memget_of_too_much", one, "ARMCI_Memget", FAIL6, "TESSERA_ARMCI_MEMGET", memget_of_too_much},
+    {"memget_of_too_much", one, "ARMCI_Memget", FAIL6, "TESSERA_TUNE=armci_memget",
+     memget_of_too_much},
     /* infos */
     {"memctl_twice", one, "ARMCI_Memctl", FAIL, "names no memory", memctl_twice},
     {"memctl_of_a_copy", one, "ARMCI_Memctl", FAIL, "already freed", memctl_of_a_copy},

@@ -308,10 +308,10 @@ TEST(Table, NamesTheSettingsThatChooseProtocols) {
     print_heading(out, {}, run, "verbs");
     return out.str();
   };
-  EXPECT_NE(heading_with({{"TESSERA_DIRECT_ROW", "16"},
+  EXPECT_NE(heading_with({{"TESSERA_TUNE", "direct_row=16"},
                           {"TESSERA_TRANSPORT", "shm,verbs"},
                           {"TESSERA_VERBS_GID", "1"}})
-                .find("\n# protocols: TESSERA_DIRECT_ROW=16 TESSERA_VERBS_GID=1\n"),
+                .find("\n# protocols: TESSERA_TUNE=direct_row=16 TESSERA_VERBS_GID=1\n"),
             std::string::npos);
   EXPECT_EQ(heading_with({{"TESSERA_TRANSPORT", "shm"}}).find("protocols"), std::string::npos);
 }

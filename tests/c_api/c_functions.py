@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-HEADERS = sorted((ROOT / "fortran").glob("c_*.h"))
+HEADERS = sorted((ROOT / "fortran" / "c").glob("*.h"))
 
 LETTERS = {"Collective": "C", "One-sided": "1", "Local": "L"}
 KINDS = re.compile("|".join(LETTERS))

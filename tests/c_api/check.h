@@ -9,7 +9,7 @@
 #ifndef TESSERA_TESTS_C_API_CHECK_H
 #define TESSERA_TESTS_C_API_CHECK_H
 
-#include "fortran/c_api.h"
+#include "fortran/c/tessera.h"
 
 #ifdef __cplusplus
 extern "C" {

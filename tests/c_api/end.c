@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fortran/c_api.h"
+#include "fortran/c/tessera.h"
 
 int main(int argc, char** argv) {
   tessera_job* job = NULL;

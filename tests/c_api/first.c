@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "fortran/c_api.h"
+#include <tessera/tessera.h>
 
 static int run(tessera_job* job) {
   tessera_array_options options;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fortran/c_api.h"
+#include "fortran/c/tessera.h"
 #include "tests/support/heap.h"
 
 static tessera_job* job = NULL;

@@ -45,7 +45,7 @@ static void gives_texts(void) {
   CHECK_TEXT(cut, "sh");
   CHECK_OK(tessera_job_transport(job, member, NULL, 0, &length));
   CHECK_EQUAL(length, 3);
-  CHECK_OK(tessera_job_setting(job, "TESSERA_CHECK_OVERLAP", name, sizeof name, &length));
+  CHECK_OK(tessera_job_setting(job, "check_overlap", name, sizeof name, &length));
   CHECK_TEXT(name, "1");
   CHECK_ERROR(tessera_job_setting(job, "TESSERA_NONE", name, sizeof name, NULL),
               TESSERA_INVALID_ARGUMENT, "there is no setting 'TESSERA_NONE'");
@@ -181,21 +181,22 @@ static void keeps_what_is_left(void) {
 
 /* Settings of the program override those of the environment, for this job only. */
 static void starts_with_settings(void) {
-  const char* const wanted[3] = {"TESSERA_BOOTSTRAP=alone", "TESSERA_MAX_OUTSTANDING=77",
-                                 "TESSERA_CHECK_OVERLAP=0"};
-  const char* const wrong[4] = {"TESSERA_NONE=1", "TESSERA_LOG", "TESSERA_MAX_OUTSTANDING=many",
-                                "TESSERA_SERVER=never"};
+  const char* const wanted[3] = {"TESSERA_BOOTSTRAP=alone", "TESSERA_TUNE=max_outstanding=77",
+                                 "TESSERA_TUNE=check_overlap=0"};
+  const char* const wrong[6] = {
+      "TESSERA_NONE=1",       "TESSERA_LOG",       "TESSERA_TUNE=max_outstanding=many",
+      "TESSERA_SERVER=never", "TESSERA_SPIN_NS=0", "TESSERA_TUNE=spin=0"};
   char text[20];
   int64_t size = 0;
   tessera_job* alone = NULL;
   CHECK_OK(tessera_job_start_with(3, wanted, NULL, &alone));
   CHECK_OK(tessera_job_size(alone, &size));
   CHECK_EQUAL(size, 1);
-  CHECK_OK(tessera_job_setting(alone, "TESSERA_MAX_OUTSTANDING", text, sizeof text, NULL));
+  CHECK_OK(tessera_job_setting(alone, "max_outstanding", text, sizeof text, NULL));
   CHECK_TEXT(text, "77");
-  CHECK_OK(tessera_job_setting(alone, "TESSERA_CHECK_OVERLAP", text, sizeof text, NULL));
+  CHECK_OK(tessera_job_setting(alone, "check_overlap", text, sizeof text, NULL));
   CHECK_TEXT(text, "0");
-  CHECK_OK(tessera_job_setting(job, "TESSERA_CHECK_OVERLAP", text, sizeof text, NULL));
+  CHECK_OK(tessera_job_setting(job, "check_overlap", text, sizeof text, NULL));
   CHECK_TEXT(text, "1");
   CHECK_OK(tessera_job_free(&alone));
   CHECK_ERROR(tessera_job_start_with(1, &wrong[0], NULL, &alone), TESSERA_INVALID_ARGUMENT,
@@ -204,10 +205,15 @@ static void starts_with_settings(void) {
               "the setting 'TESSERA_LOG' has no value");
   CHECK_HAS(tessera_last_error(), "hint: write settings as NAME=value");
   CHECK_ERROR(tessera_job_start_with(1, &wrong[2], NULL, &alone), TESSERA_INVALID_ARGUMENT,
-              "TESSERA_MAX_OUTSTANDING");
+              "TESSERA_TUNE=max_outstanding");
   CHECK_HAS(tessera_last_error(), "many");
   CHECK_ERROR(tessera_job_start_with(1, &wrong[3], NULL, &alone), TESSERA_INVALID_ARGUMENT,
               "block, poll or adaptive");
+  CHECK_ERROR(tessera_job_start_with(1, &wrong[4], NULL, &alone), TESSERA_INVALID_ARGUMENT,
+              "there is no setting 'TESSERA_SPIN_NS'");
+  CHECK_HAS(tessera_last_error(), "hint: did you mean TESSERA_TUNE=spin_ns=...?");
+  CHECK_ERROR(tessera_job_start_with(1, &wrong[5], NULL, &alone), TESSERA_INVALID_ARGUMENT,
+              "there is no setting 'spin'; did you mean TESSERA_TUNE=spin_ns?");
   CHECK_ERROR(tessera_job_start_with(1, NULL, NULL, &alone), TESSERA_INVALID_ARGUMENT,
               "settings is null");
   CHECK_ERROR(tessera_job_start_with(-1, wanted, NULL, &alone), TESSERA_INVALID_ARGUMENT,

@@ -235,8 +235,9 @@ TEST(ScatteredTransfers, WithOverlappingTargetsAreRefusedAndChangeNothing) {
     std::vector<std::byte> local(256, std::byte{7});
     const std::vector<Fragment> twice{
         {local.data(), 100, 16}, {local.data() + 16, 0, 8}, {local.data() + 32, 115, 4}};
-    EXPECT_TRUE(fails(put(job, at, twice), Code::invalid_argument,
-                      {"fragments 0 and 2 overlap", "at the target", "TESSERA_CHECK_OVERLAP"}));
+    EXPECT_TRUE(
+        fails(put(job, at, twice), Code::invalid_argument,
+              {"fragments 0 and 2 overlap", "at the target", "TESSERA_TUNE=check_overlap"}));
     EXPECT_TRUE(fails(put_async(job, at, twice).wait(), Code::invalid_argument));
     for (const std::uint64_t offset : {0U, 100U, 115U}) {
       EXPECT_EQ(get_value<std::byte>(job, at + offset).value(), std::byte{0});

@@ -25,7 +25,7 @@ Ending run(const std::vector<std::string>& arguments, const Variables& further =
   const Traces traces;
   const ScopedEnvironment mark(traces.environment());
   const ScopedEnvironment settings(
-      {{"TESSERA_LIVENESS_MS", "20"},
+      {{"TESSERA_TUNE", "liveness_ms=20"},
        {"TESSERA_ARENA_MIB", "256"},
        {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
        {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},

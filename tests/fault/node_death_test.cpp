@@ -124,10 +124,11 @@ TEST_P(IntermediaryDeath, CostsItsOwnNodeOnly) {
   Plan plan = on_three_nodes("node:intermediary_dies", SIGKILL);
   plan.victim = 3;
   plan.delay = std::chrono::milliseconds(200);
-  plan.environment = {{"TESSERA_TRANSPORT", "shm,tcp"},
-                      {"TESSERA_RANKS_PER_NODE", "1"},
-                      {"TESSERA_SERVER_CLUSTER", "3"},
-                      {"TESSERA_SERVER_REPLIES", GetParam()}};
+  plan.environment = {
+      {"TESSERA_TRANSPORT", "shm,tcp"},
+      {"TESSERA_RANKS_PER_NODE", "1"},
+      {"TESSERA_TUNE",
+       std::string("liveness_ms=20,server_cluster=3,server_replies=") + GetParam()}};
   const Outcome outcome = direct(plan);
   EXPECT_FALSE(outcome.hung);
   EXPECT_TRUE(outcome.leftovers.empty());

@@ -198,7 +198,8 @@ Outcome direct(const Plan& plan) {
   Outcome outcome;
   const Traces traces;
   const ScopedEnvironment mark(traces.environment());
-  const ScopedEnvironment settings({{"TESSERA_LIVENESS_MS", "20"}, {"TESSERA_ARENA_MIB", "256"}});
+  const ScopedEnvironment settings(
+      {{"TESSERA_TUNE", "liveness_ms=20"}, {"TESSERA_ARENA_MIB", "256"}});
   const ScopedEnvironment further(plan.environment);
   {
     Director director(plan);

@@ -99,14 +99,14 @@ contains
   subroutine settings()
     type(tessera_job), save :: other
     character(40) :: lines(4)
-    lines = ["TESSERA_MAX_OUTSTANDING=77  ", "TESSERA_BOOTSTRAP=alone     ", &
-        "TESSERA_NONE=1              ", "TESSERA_LOG                 "]
+    lines = ["TESSERA_TUNE=max_outstanding=77 ", "TESSERA_BOOTSTRAP=alone         ", &
+        "TESSERA_NONE=1                  ", "TESSERA_LOG                     "]
     call other%start(settings=lines(1:2))
-    call check(other%size() == 1 .and. other%setting("TESSERA_MAX_OUTSTANDING") == "77", "both")
-    call check(job%setting("TESSERA_MAX_OUTSTANDING") /= "77", "of the other job only")
+    call check(other%size() == 1 .and. other%setting("max_outstanding") == "77", "both")
+    call check(job%setting("max_outstanding") /= "77", "of the other job only")
     call other%stop()
     call other%start(settings=lines(2:1:-1))
-    call check(other%setting("TESSERA_MAX_OUTSTANDING") == "77", "in another order")
+    call check(other%setting("max_outstanding") == "77", "in another order")
     call other%stop()
     call other%start(settings=lines(3:3), stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, "there is no setting 'TESSERA_NONE'")

@@ -30,8 +30,8 @@ program main
   character(10) :: how
   call get_command_argument(1, how)
   if (how == "mpi") then
-    call job%start(communicator=int(test_communicator()), settings=["TESSERA_MAX_OUTSTANDING=99"])
-    if (job%setting("TESSERA_MAX_OUTSTANDING") /= "99") error stop "its settings don't count"
+    call job%start(communicator=int(test_communicator()), settings=["TESSERA_TUNE=max_outstanding=99"])
+    if (job%setting("max_outstanding") /= "99") error stop "its settings don't count"
   else
     call job%start()
   end if

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arrays/array.hpp"
-#include "fortran/c_api.h"
+#include "fortran/c/tessera.h"
 #include "fortran/detail/handles.hpp"
 #include "tests/support/heap.h"
 

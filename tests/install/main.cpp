@@ -3,7 +3,7 @@
 // The smallest program that uses Tessera's headers and library.
 #include <iostream>
 
-#include "rma/base/status.hpp"
+#include <tessera/rma/base/status.hpp>
 
 int main() {
   using tessera::rma::Code;

@@ -3,10 +3,10 @@
 // A program outside the tree that calls all layers: a matrix product over all ranks.
 #include <cstdio>
 
-#include "arrays/array.hpp"
-#include "arrays/elementwise.hpp"
-#include "arrays/reductions.hpp"
-#include "linalg/gemm.hpp"
+#include <tessera/arrays/array.hpp>
+#include <tessera/arrays/elementwise.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/linalg/gemm.hpp>
 
 int main() {
   using tessera::arrays::Array;

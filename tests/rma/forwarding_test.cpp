@@ -361,7 +361,7 @@ TEST_F(Forwarding, RefusesAgentConnectionsOfOtherRanks) {
   ASSERT_TRUE(peer->send(frame(forged)));
   const Status error = peer->receive_failure();
   EXPECT_EQ(error.code(), Code::unsupported);
-  EXPECT_NE(error.message().find("do all ranks have the same TESSERA_SERVER_CLUSTER?"),
+  EXPECT_NE(error.message().find("do all ranks have the same TESSERA_TUNE=server_cluster?"),
             std::string::npos)
       << error.message();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// TESSERA_ACCUMULATE=origin: sums are exact for any combination of ranks, on one node and between
-// nodes. Also tests a lock whose holder is gone. The tests of the public interface's accumulates
-// run in this mode, too.
+// TESSERA_TUNE=accumulate=origin: sums are exact for any combination of ranks, on one node and
+// between nodes. Also tests a lock whose holder is gone. The tests of the public interface's
+// accumulates run in this mode, too.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -32,7 +32,7 @@ TEST(Overlap, NamesBothPieces) {
   EXPECT_EQ(status.code(), Code::invalid_argument);
   EXPECT_EQ(status.message(),
             "fragments 1 and 2 overlap at the target\n"
-            "  hint: give each byte once; TESSERA_CHECK_OVERLAP=0 skips this check");
+            "  hint: give each byte once; TESSERA_TUNE=check_overlap=0 skips this check");
 }
 
 TEST(Overlap, LocalMemoryIsCheckedByItsOwnAddresses) {

@@ -438,9 +438,9 @@ TEST(ProfileSettings, AnUnknownModeIsRefused) {
   EXPECT_TRUE(
       test::fails(Settings::from(lines), Code::invalid_argument,
                   {"TESSERA_PROFILE=csv is not usable", "expected off, summary, json or trace"}));
-  const std::vector<std::string> events{"TESSERA_PROFILE_EVENTS=0"};
+  const std::vector<std::string> events{"TESSERA_TUNE=profile_events=0"};
   EXPECT_TRUE(test::fails(Settings::from(events), Code::invalid_argument,
-                          {"TESSERA_PROFILE_EVENTS=0 is not usable"}));
+                          {"TESSERA_TUNE=profile_events=0 is not usable"}));
 }
 
 TEST(RankProfile, IsDecodedAsEncodedAndRefusesTruncatedInput) {

@@ -97,7 +97,7 @@ TEST(GivenTimes, ThatAreInvalidAreRefusedByName) {
     const auto times = choose_times(settings, {}, true);
     ASSERT_EQ(times.status().code(), Code::invalid_argument) << text;
     EXPECT_NE(times.status().message().find(
-                  "TESSERA_TCP_TIMES=copied=60," + text + " is not usable: '" + text +
+                  "TESSERA_TUNE=tcp_times=copied=60," + text + " is not usable: '" + text +
                   "' is not a time: expected measured, fixed, or nanoseconds such as send=3300,"),
               std::string::npos)
         << times.status().message();

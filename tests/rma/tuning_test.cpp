@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,7 +32,11 @@ TEST(Settings, DefaultsApplyToUnsetVariables) {
 TEST(Settings, EveryRowIsNamedOnceAndHasUnitRangeAndMeaning) {
   std::set<std::string_view> names;
   for (const SettingInfo& row : setting_table()) {
-    EXPECT_TRUE(row.name.starts_with("TESSERA_")) << row.name;
+    const bool is_lower = std::all_of(row.name.begin(), row.name.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    EXPECT_EQ(row.name.starts_with("TESSERA_"), !row.is_experimental()) << row.name;
+    EXPECT_EQ(is_lower, row.is_experimental()) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name << " is in the table twice";
     EXPECT_FALSE(row.unit.empty() || row.range.empty() || row.meaning.empty()) << row.name;
   }
@@ -41,7 +47,9 @@ TEST(Settings, EveryNumberIsTakenFromItsMinimumToItsMaximumAndNotBeyond) {
     if (!std::holds_alternative<std::int64_t Settings::*>(row.field)) {
       continue;
     }
-    const auto line = [&](std::int64_t value) { return fmt::format("{}={}", row.name, value); };
+    const auto line = [&](std::int64_t value) {
+      return fmt::format("{}={}", full_name(row), value);
+    };
     for (const std::int64_t value : {row.least, row.most}) {
       const auto settings = read({line(value)});
       ASSERT_TRUE(settings.ok()) << settings.status().message();
@@ -58,10 +66,11 @@ TEST(Settings, EveryNumberIsTakenFromItsMinimumToItsMaximumAndNotBeyond) {
 
 TEST(Settings, WhatIsNotANumberIsRefusedWithTheRange) {
   for (const char* text : {"", " 5", "5 ", "0x10", "1e3", "ten", "5.0", "99999999999999999999"}) {
-    const auto settings = read({fmt::format("TESSERA_LIVENESS_MS={}", text)});
+    const auto settings = read({fmt::format("TESSERA_TUNE=liveness_ms={}", text)});
     EXPECT_EQ(settings.status().code(), Code::invalid_argument) << '\'' << text << '\'';
-    EXPECT_EQ(settings.status().message(),
-              fmt::format("TESSERA_LIVENESS_MS={} is not usable: expected 1 to 60000 (ms)", text));
+    EXPECT_EQ(
+        settings.status().message(),
+        fmt::format("TESSERA_TUNE=liveness_ms={} is not usable: expected 1 to 60000 (ms)", text));
   }
 }
 
@@ -88,15 +97,15 @@ TEST(Settings, WordsAreTakenFromTheirListsOnly) {
   EXPECT_EQ(read({"TESSERA_BOOTSTRAP=ssh"}).status().message(),
             "TESSERA_BOOTSTRAP=ssh is not usable: expected auto, alone, fork or mpi");
   for (const char* who : {"agent", "origin"}) {
-    EXPECT_EQ(read({std::string("TESSERA_ACCUMULATE=") + who})->accumulate, who);
+    EXPECT_EQ(read({std::string("TESSERA_TUNE=accumulate=") + who})->accumulate, who);
   }
-  EXPECT_EQ(read({"TESSERA_ACCUMULATE=both"}).status().message(),
-            "TESSERA_ACCUMULATE=both is not usable: expected agent or origin");
+  EXPECT_EQ(read({"TESSERA_TUNE=accumulate=both"}).status().message(),
+            "TESSERA_TUNE=accumulate=both is not usable: expected agent or origin");
   for (const char* whose : {"shared", "per_client"}) {
-    EXPECT_EQ(read({std::string("TESSERA_SERVER_BUFFERS=") + whose})->server_buffers, whose);
+    EXPECT_EQ(read({std::string("TESSERA_TUNE=server_buffers=") + whose})->server_buffers, whose);
   }
-  EXPECT_EQ(read({"TESSERA_SERVER_BUFFERS=per-client"}).status().message(),
-            "TESSERA_SERVER_BUFFERS=per-client is not usable: expected shared or per_client");
+  EXPECT_EQ(read({"TESSERA_TUNE=server_buffers=per-client"}).status().message(),
+            "TESSERA_TUNE=server_buffers=per-client is not usable: expected shared or per_client");
   for (const char* what : {"off", "races", "races-fail"}) {
     EXPECT_EQ(read({std::string("TESSERA_CHECK=") + what})->check, what);
   }
@@ -107,14 +116,14 @@ TEST(Settings, WordsAreTakenFromTheirListsOnly) {
 TEST(Settings, AnUnknownNameIsReportedWithTheNearestOne) {
   std::vector<std::string> warnings;
   ASSERT_TRUE(read({"TESSERA_TRANPORT=shm", "TESSERA_LIVENES=5", "TESSERA_LAUNCH=3:0:2",
-                    "TESSERA_SPIN_NS=5"},
+                    "TESSERA_TUNE=spin_ns=5"},
                    &warnings)
                   .ok());
   EXPECT_EQ(warnings, (std::vector<std::string>{
                           "TESSERA_TRANPORT is not a setting and was ignored; did you mean "
                           "TESSERA_TRANSPORT?",
                           "TESSERA_LIVENES is not a setting and was ignored; did you mean "
-                          "TESSERA_LIVENESS_MS?"}));
+                          "TESSERA_TUNE=liveness_ms?"}));
 }
 
 TEST(Settings, ADissimilarNameGetsNoSuggestion) {
@@ -126,7 +135,7 @@ TEST(Settings, ADissimilarNameGetsNoSuggestion) {
             (std::vector<std::string>{
                 "TESSERA_FOO is not a setting and was ignored; `tessera info` lists the settings",
                 "TESSERA_ is not a setting and was ignored; `tessera info` lists the settings",
-                "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_SPIN_NS?",
+                "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_TUNE=spin_ns?",
                 "TESSERA_ARMCI is not a setting and was ignored; did you mean "
                 "TESSERA_ARMCI_ERRORS?"}));
 }
@@ -135,10 +144,75 @@ TEST(Settings, EveryMisspelledRowFindsItselfAgain) {
   for (const SettingInfo& row : setting_table()) {
     std::string name(row.name);
     name.erase(name.size() - 2, 1);
+    const std::string question = fmt::format("did you mean {}?", full_name(row));
+    if (row.is_experimental()) {
+      const Status refused = read({fmt::format("TESSERA_TUNE={}=1", name)}).status();
+      EXPECT_EQ(refused.code(), Code::invalid_argument);
+      EXPECT_EQ(refused.message(),
+                fmt::format("TESSERA_TUNE={0}=1 is not usable: there is no setting '{0}'; {1}",
+                            name, question));
+      continue;
+    }
     std::vector<std::string> warnings;
     ASSERT_TRUE(read({name + "=1"}, &warnings).ok());
     ASSERT_EQ(warnings.size(), 1U) << name;
-    EXPECT_TRUE(warnings[0].ends_with(fmt::format("did you mean {}?", row.name))) << warnings[0];
+    EXPECT_TRUE(warnings[0].ends_with(question)) << warnings[0];
+  }
+}
+
+TEST(Settings, ExperimentalOnesAreInOneVariable) {
+  const auto settings = read({"TESSERA_TUNE=spin_ns=5,,liveness_ms=20", "TESSERA_LOG=info",
+                              "TESSERA_TUNE=liveness_ms=30,server_replies=via"});
+  ASSERT_TRUE(settings.ok()) << settings.status().message();
+  EXPECT_EQ(settings->spin_ns, 5);
+  EXPECT_EQ(settings->liveness_ms, 30) << "the last one counts";
+  EXPECT_EQ(settings->server_replies, "via");
+  EXPECT_EQ(settings->log, "info");
+  EXPECT_EQ(settings->tune, "spin_ns=5,,liveness_ms=20,liveness_ms=30,server_replies=via");
+  EXPECT_EQ(read({"TESSERA_TUNE="})->tune, "");
+}
+
+TEST(Settings, AListInTheVariableOfExperimentalOnesMayContainCommas) {
+  const auto settings = read({"TESSERA_TUNE=tcp_times=send=10,wire=820,spin_ns=5"});
+  ASSERT_TRUE(settings.ok()) << settings.status().message();
+  EXPECT_EQ(settings->tcp_times, "send=10,wire=820");
+  EXPECT_EQ(settings->spin_ns, 5);
+}
+
+TEST(Settings, WrongPartsOfTheVariableOfExperimentalOnesAreRefused) {
+  const auto message_of = [](const std::string& text) {
+    return read({"TESSERA_TUNE=" + text}).status().message();
+  };
+  EXPECT_EQ(message_of("spin_ns"), "TESSERA_TUNE=spin_ns is not usable: 'spin_ns' has no value");
+  EXPECT_EQ(message_of("spin_ns=5,log=debug"),
+            "TESSERA_TUNE=spin_ns=5,log=debug is not usable: there is no setting 'log'; "
+            "did you mean TESSERA_LOG?");
+  EXPECT_EQ(message_of("TESSERA_LOG=debug"),
+            "TESSERA_TUNE=TESSERA_LOG=debug is not usable: there is no setting 'TESSERA_LOG'; "
+            "did you mean TESSERA_LOG?");
+  EXPECT_EQ(message_of("xyzzy=1"),
+            "TESSERA_TUNE=xyzzy=1 is not usable: there is no setting 'xyzzy'; "
+            "`tessera info` lists the settings");
+  EXPECT_EQ(message_of("server_replies=both"),
+            "TESSERA_TUNE=server_replies=both is not usable: expected direct or via");
+}
+
+// Variables of earlier versions have no effect, and the warning has the new form.
+TEST(Settings, VariablesThatExperimentalOnesHadGiveAWarning) {
+  for (const SettingInfo& row : setting_table()) {
+    if (!row.is_experimental()) {
+      continue;
+    }
+    std::string name = "TESSERA_";
+    std::transform(row.name.begin(), row.name.end(), std::back_inserter(name),
+                   [](char c) { return static_cast<char>(std::toupper(c)); });
+    std::vector<std::string> warnings;
+    const auto settings = read({name + "=7"}, &warnings);
+    ASSERT_TRUE(settings.ok()) << settings.status().message();
+    EXPECT_EQ(value_text(*settings, row), value_text(Settings(), row));
+    EXPECT_EQ(warnings, (std::vector<std::string>{fmt::format(
+                            "{} is not a setting and was ignored; did you mean TESSERA_TUNE={}=7?",
+                            name, row.name)}));
   }
 }
 

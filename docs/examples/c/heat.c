@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fortran/c_api.h"
+#include <tessera/tessera.h>
 
 enum { n = 200, steps = 100 };
 static const double k = 0.2, h = 3.14159265358979323846 / (n + 1); /* steps of time and space */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fortran/c_api.h"
+#include <tessera/tessera.h>
 
 enum { samples = 10000, dice = 3, bins = 6 * dice + 1 };
 

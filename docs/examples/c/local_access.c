@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "fortran/c_api.h"
+#include <tessera/tessera.h>
 
 enum { repeats = 10 };
 

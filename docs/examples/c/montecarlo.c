@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fortran/c_api.h"
+#include <tessera/tessera.h>
 
 enum { tasks = 100, darts = 10000 };
 

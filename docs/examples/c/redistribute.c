@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fortran/c_api.h"
+#include <tessera/tessera.h>
 
 static void check(int code) {
   if (code != 0) {

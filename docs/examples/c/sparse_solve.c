@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fortran/c_api.h"
+#include <tessera/tessera.h>
 
 enum { side = 20, n = side * side };
 static void check(int code) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fortran/c_api.h"
+#include <tessera/tessera.h>
 
 enum { n = 240, tile = 60, tiles = n / tile };
 typedef double Tile[tile][tile];

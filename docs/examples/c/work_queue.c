@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fortran/c_api.h"
+#include <tessera/tessera.h>
 
 enum { rows_taken, tasks_open, factors, counts_end, largest = 300, capacity = 4000 };
 static tessera_array *counts, *list;   /* a row of the list: a number, and the next row's index */

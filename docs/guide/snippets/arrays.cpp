@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "arrays/array.hpp"
-#include "arrays/print.hpp"
-#include "arrays/reductions.hpp"
+#include <tessera/arrays/array.hpp>
+#include <tessera/arrays/print.hpp>
+#include <tessera/arrays/reductions.hpp>
 #include "docs/guide/snippets/expect.hpp"
 
 using guide::expect;

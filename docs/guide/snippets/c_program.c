@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
-#include "fortran/c_api.h"
+#include <tessera/tessera.h>
 
 /* Every rank adds 0.5 to a patch. True when all went well. */
 static int add_to_patch(tessera_job* job, double* result) {

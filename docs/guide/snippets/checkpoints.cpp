@@ -7,9 +7,9 @@
 #include <iterator>
 #include <string>
 
-#include "arrays/checkpoint.hpp"
-#include "arrays/random.hpp"
-#include "arrays/reductions.hpp"
+#include <tessera/arrays/checkpoint.hpp>
+#include <tessera/arrays/random.hpp>
+#include <tessera/arrays/reductions.hpp>
 #include "docs/guide/snippets/expect.hpp"
 
 using namespace tessera::arrays;

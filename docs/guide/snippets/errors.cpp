@@ -3,7 +3,7 @@
 #include <iostream>
 #include <vector>
 
-#include "arrays/array.hpp"
+#include <tessera/arrays/array.hpp>
 #include "docs/guide/snippets/expect.hpp"
 
 using namespace tessera::arrays;

@@ -5,24 +5,24 @@
 #include <iostream>
 #include <vector>
 
-#include "arrays/matrix.hpp"
-#include "arrays/random.hpp"
-#include "arrays/reductions.hpp"
-#include "arrays/transform.hpp"
+#include <tessera/arrays/matrix.hpp>
+#include <tessera/arrays/random.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/arrays/transform.hpp>
+#include <tessera/linalg/contract.hpp>
+#include <tessera/linalg/count_sketch.hpp>
+#include <tessera/linalg/eigen.hpp>
+#include <tessera/linalg/gemm.hpp>
+#include <tessera/linalg/permute.hpp>
+#include <tessera/linalg/solve.hpp>
+#include <tessera/linalg/sparse_builder.hpp>
+#include <tessera/linalg/sparse_convert.hpp>
+#include <tessera/linalg/sparse_dense.hpp>
+#include <tessera/linalg/sparse_diagonal.hpp>
+#include <tessera/linalg/sparse_product.hpp>
+#include <tessera/linalg/spmv.hpp>
+#include <tessera/linalg/svd.hpp>
 #include "docs/guide/snippets/expect.hpp"
-#include "linalg/contract.hpp"
-#include "linalg/count_sketch.hpp"
-#include "linalg/eigen.hpp"
-#include "linalg/gemm.hpp"
-#include "linalg/permute.hpp"
-#include "linalg/solve.hpp"
-#include "linalg/sparse_builder.hpp"
-#include "linalg/sparse_convert.hpp"
-#include "linalg/sparse_dense.hpp"
-#include "linalg/sparse_diagonal.hpp"
-#include "linalg/sparse_product.hpp"
-#include "linalg/spmv.hpp"
-#include "linalg/svd.hpp"
 
 using namespace tessera::arrays;
 using namespace tessera::linalg;

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <span>
 
-#include "arrays/array.hpp"
-#include "arrays/elementwise.hpp"
-#include "arrays/halo.hpp"
-#include "arrays/reductions.hpp"
+#include <tessera/arrays/array.hpp>
+#include <tessera/arrays/elementwise.hpp>
+#include <tessera/arrays/halo.hpp>
+#include <tessera/arrays/reductions.hpp>
 #include "docs/guide/snippets/expect.hpp"
 
 using namespace tessera::arrays;

@@ -4,9 +4,9 @@
 #include <numeric>
 #include <vector>
 
-#include "arrays/array.hpp"
-#include "arrays/gather.hpp"
-#include "arrays/reductions.hpp"
+#include <tessera/arrays/array.hpp>
+#include <tessera/arrays/gather.hpp>
+#include <tessera/arrays/reductions.hpp>
 #include "docs/guide/snippets/expect.hpp"
 
 using namespace tessera::arrays;

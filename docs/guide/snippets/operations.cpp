@@ -6,15 +6,15 @@
 #include <iostream>
 #include <vector>
 
-#include "arrays/bins.hpp"
-#include "arrays/matrix.hpp"
-#include "arrays/print.hpp"
-#include "arrays/random.hpp"
-#include "arrays/reductions.hpp"
-#include "arrays/reshape.hpp"
-#include "arrays/scan.hpp"
-#include "arrays/steps.hpp"
-#include "arrays/transform.hpp"
+#include <tessera/arrays/bins.hpp>
+#include <tessera/arrays/matrix.hpp>
+#include <tessera/arrays/print.hpp>
+#include <tessera/arrays/random.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/arrays/reshape.hpp>
+#include <tessera/arrays/scan.hpp>
+#include <tessera/arrays/steps.hpp>
+#include <tessera/arrays/transform.hpp>
 #include "docs/guide/snippets/expect.hpp"
 
 using namespace tessera::arrays;

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "arrays/array.hpp"
-#include "arrays/elementwise.hpp"
-#include "arrays/mirrored.hpp"
-#include "arrays/reductions.hpp"
+#include <tessera/arrays/array.hpp>
+#include <tessera/arrays/elementwise.hpp>
+#include <tessera/arrays/mirrored.hpp>
+#include <tessera/arrays/reductions.hpp>
 #include "docs/guide/snippets/expect.hpp"
 
 using namespace tessera::arrays;

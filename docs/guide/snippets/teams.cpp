@@ -5,12 +5,12 @@
 #include <span>
 #include <vector>
 
-#include "arrays/array.hpp"
-#include "arrays/counter.hpp"
-#include "arrays/flags.hpp"
-#include "arrays/reductions.hpp"
+#include <tessera/arrays/array.hpp>
+#include <tessera/arrays/counter.hpp>
+#include <tessera/arrays/flags.hpp>
+#include <tessera/arrays/reductions.hpp>
+#include <tessera/rma/lock.hpp>
 #include "docs/guide/snippets/expect.hpp"
-#include "rma/lock.hpp"
 
 using namespace tessera::arrays;
 using guide::expect;

@@ -291,7 +291,7 @@ Status introduce(RequestContext& context, Request& request) {
   }
   return Status::error(Code::unsupported,
                        fmt::format("this agent cannot use a connection of kind {} from {}, "
-                                   "as node {}: do all ranks have the same TESSERA_SERVER_CLUSTER?",
+                                   "as node {}: do all ranks have the same TESSERA_TUNE=server_cluster?",
                                    header.words[0], connection.peer_name(), header.forwarder));
 }
 

@@ -21,7 +21,7 @@ class Clusters {
   /// number. A size of 1 means no clusters.
   Clusters(std::int32_t nodes, std::int64_t size) noexcept;
 
-  /// The size that TESSERA_SERVER_CLUSTER=0 selects: 1 below 512 nodes, else near the square root
+  /// The size that server_cluster=0 selects: 1 below 512 nodes, else near the square root
   /// of the number of nodes. At that size an agent has about as many connections to agents as a
   /// process has to clusters.
   [[nodiscard]] static std::int64_t chosen_size(std::int32_t nodes) noexcept;

@@ -4,9 +4,9 @@
 //
 //     conservative   a call for each piece, complete at the target before the next one: pieces may
 //                    overlap
-//     batched        a call for each piece; TESSERA_MPI_BATCH of them (0: all) complete together
-//     direct         one call, with datatypes that describe the pieces
-//     auto           direct if that is fast and correct with this MPI, else batched; conservative
+//     batched        a call for each piece; TESSERA_TUNE=mpi_batch of them (0: all) complete
+//     together direct         one call, with datatypes that describe the pieces auto direct if that
+//     is fast and correct with this MPI, else batched; conservative
 //                    for lists with overlapping pieces
 #pragma once
 

@@ -4,7 +4,7 @@
 //
 // The thread also lets MPI serve other ranks' one-sided operations while this rank computes. It
 // runs with MPI_THREAD_MULTIPLE only. Between polls it sleeps, longer if less arrives, unless
-// TESSERA_MPI_PROGRESS is `poll`.
+// TESSERA_TUNE=mpi_progress is `poll`.
 //
 // Threads: all functions may be called from any thread.
 #pragma once

@@ -37,7 +37,7 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   WindowPool(std::shared_ptr<World> world, const TransportContext& context, EpochMode epoch_mode,
              std::function<void(const Window&)> before_free);
 
-  /// Which regions' memory is staged when it is a local buffer; see TESSERA_MPI_STAGING.
+  /// Which regions' memory is staged when it is a local buffer; see TESSERA_TUNE=mpi_staging.
   enum class Staging { none, separate_windows, all_windows };
   void set_staging(Staging staging) noexcept { staging_ = staging; }
   [[nodiscard]] const std::shared_ptr<LocalWindowMap>& local_windows() const noexcept {

@@ -168,7 +168,7 @@ Status not_usable(std::string_view text, std::string_view entry) {
   return Status::error(
       Code::invalid_argument,
       fmt::format(
-          "TESSERA_TCP_TIMES={} is not usable: '{}' is not a time: expected measured, fixed, "
+          "TESSERA_TUNE=tcp_times={} is not usable: '{}' is not a time: expected measured, fixed, "
           "or nanoseconds such as {}",
           text, entry, to_text(TcpTimes())));
 }

@@ -40,7 +40,7 @@ Result<TcpTimes> measure_tcp_times(
 /// if the speed is not known.
 double wire_kib_of(TcpAddress address, const std::string& folder = "/sys/class/net");
 
-/// Formats times as TESSERA_TCP_TIMES accepts them:
+/// Formats times as tcp_times accepts them:
 /// "send=3300,receive=2000,piece=11,sent=25,received=15,copied=45,wire=0".
 std::string to_text(const TcpTimes& times);
 

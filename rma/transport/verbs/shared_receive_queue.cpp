@@ -118,10 +118,10 @@ Status SharedReceiveQueue::reserve_for_client(std::size_t count) {
   if (granted_ + count + reserve_ > max_) {
     return Status::error(Code::limit_exceeded,
                          fmt::format("all {} receive buffers are reserved for other clients", max_))
-        .hint(
-            fmt::format("set TESSERA_SERVER_BUFFERS=shared, or a larger TESSERA_VERBS_RECEIVES and "
-                        "TESSERA_VERBS_COMPLETIONS; device '{}' has receive queues of {} at most",
-                        device_->name(), device_->limits().max_srq));
+        .hint(fmt::format("set TESSERA_TUNE=server_buffers=shared, or a larger "
+                          "TESSERA_TUNE=verbs_receives and verbs_completions; device '{}' has "
+                          "receive queues of {} at most",
+                          device_->name(), device_->limits().max_srq));
   }
   TESSERA_RETURN_IF_ERROR(grow_to(granted_ + count + reserve_));
   TESSERA_RETURN_IF_ERROR(post_spare());

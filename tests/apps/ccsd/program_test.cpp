@@ -368,10 +368,10 @@ TEST(CcsdProgram, ExplainsWhyARunFailed) {
 }
 
 TEST(CcsdProgram, ReportsByItsCodeThatThreadsDidNotStart) {
-  const Ending ending = run({"env", "TESSERA_SPIN_NS=soon", TESSERA_CCSD},
+  const Ending ending = run({"env", "TESSERA_TUNE=spin_ns=soon", TESSERA_CCSD},
                             {"--threads", "2", "--fcidump", H2O_STO3G});
   EXPECT_EQ(ending.exit_code, failed) << ending.output;
-  EXPECT_NE(ending.output.find("TESSERA_SPIN_NS=soon is not usable"), std::string::npos)
+  EXPECT_NE(ending.output.find("TESSERA_TUNE=spin_ns=soon is not usable"), std::string::npos)
       << ending.output;
 }
 

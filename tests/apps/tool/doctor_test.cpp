@@ -79,11 +79,11 @@ TEST(Doctor, NamesSettingsThatAreWrong) {
   EXPECT_EQ(unknown_name.exit_code, 0);
   EXPECT_TRUE(has(unknown_name,
                   "yellow settings: TESSERA_SPIN is not a setting and was ignored\n       remedy: "
-                  "unset TESSERA_SPIN, or set TESSERA_SPIN_NS instead\n"))
+                  "unset TESSERA_SPIN, or set TESSERA_TUNE=spin_ns instead\n"))
       << unknown_name.output;
-  const Ending invalid = diagnosis("TESSERA_SPIN_NS=soon");
+  const Ending invalid = diagnosis("TESSERA_TUNE=spin_ns=soon");
   EXPECT_EQ(invalid.exit_code, failed);
-  EXPECT_TRUE(has(invalid, "red    settings: TESSERA_SPIN_NS=soon is not usable"))
+  EXPECT_TRUE(has(invalid, "red    settings: TESSERA_TUNE=spin_ns=soon is not usable"))
       << invalid.output;
   EXPECT_TRUE(has(invalid, "yellow job: not tested\n       remedy: fix the red findings first\n"))
       << invalid.output;
@@ -163,12 +163,13 @@ TEST(Doctor, NamesTheNodeThatDiffers) {
 
 TEST(Doctor, RefusesRanksWhoseSettingsDoNotGoTogether) {
   const std::string changed =
-      R"(bash -c 'case $TESSERA_LAUNCH in *:1:2) export TESSERA_ACCUMULATE=origin;; esac; exec "$@"' sh)";
+      R"(bash -c 'case $TESSERA_LAUNCH in *:1:2) export TESSERA_TUNE=accumulate=origin;; esac; exec "$@"' sh)";
   const Ending ending = diagnosis(fmt::format("{} -n 2 {}", tessera_run, changed));
   EXPECT_EQ(ending.exit_code, failed) << ending.output;
-  EXPECT_TRUE(has(ending,
-                  "red    settings of all ranks: TESSERA_ACCUMULATE=origin is set on only one of "
-                  "ranks 0 and 1, but must be the same on all ranks\n"))
+  EXPECT_TRUE(
+      has(ending,
+          "red    settings of all ranks: TESSERA_TUNE=accumulate=origin is set on only one of "
+          "ranks 0 and 1, but must be the same on all ranks\n"))
       << ending.output;
   EXPECT_TRUE(has(ending, "yellow job: not tested\n")) << ending.output;
 }
@@ -200,7 +201,7 @@ TEST(Doctor, WritesJsonThatItsSchemaAllows) {
             (json{{"name", "settings"},
                   {"state", "yellow"},
                   {"found", "TESSERA_SPIN is not a setting and was ignored"},
-                  {"remedy", "unset TESSERA_SPIN, or set TESSERA_SPIN_NS instead"},
+                  {"remedy", "unset TESSERA_SPIN, or set TESSERA_TUNE=spin_ns instead"},
                   {"ranks", {0, 1, 2, 3}}}));
   const int code = tessera::test::validate_by_schema(file, TESSERA_DOCTOR_SCHEMA);
   if (code == tessera::test::no_validator) {
@@ -224,7 +225,7 @@ TEST(Doctor, ReportsThatItCannotWriteItsFile) {
 
 TEST(Doctor, QuietReportsByItsExitCodeOnly) {
   EXPECT_EQ(diagnosis("", "--quiet").output, "");
-  const Ending ending = diagnosis("TESSERA_SPIN_NS=soon", "--quiet");
+  const Ending ending = diagnosis("TESSERA_TUNE=spin_ns=soon", "--quiet");
   EXPECT_EQ(ending.output, "");
   EXPECT_EQ(ending.exit_code, failed);
 }
@@ -320,19 +321,19 @@ TEST(Timeline, NamesTheFileThatItCannotReadOrWrite) {
 }
 
 TEST(Info, ShowsTheSourceOfAValue) {
-  const Ending ending = shell(fmt::format("TESSERA_CHUNK=64 {} info --json -", tessera));
+  const Ending ending = shell(fmt::format("TESSERA_TUNE=chunk=64 {} info --json -", tessera));
   const json report = json::parse(ending.output);
   EXPECT_EQ(report["schema"], "tessera-info/1");
   int checked = 0;
   for (const json& row : report["settings"]) {
-    if (row["name"] == "TESSERA_CHUNK") {
+    if (row["name"] == "chunk") {
       EXPECT_EQ(row["value"], "64");
       EXPECT_EQ(row["default"], "0");
       EXPECT_EQ(row["from"], "environment");
       EXPECT_EQ(row["unit"], "KiB");
       EXPECT_EQ(row["range"], "0 to 1024");
       ++checked;
-    } else if (row["name"] == "TESSERA_AGGREGATE") {
+    } else if (row["name"] == "aggregate") {
       EXPECT_EQ(row["from"], "default");
       ++checked;
     }
@@ -389,7 +390,7 @@ TEST(Job, ReportsHowItsAgentsWait) {
 
 TEST(Info, ShowsHowTcpPacks) {
   const Ending ending = shell(fmt::format(
-      "TESSERA_TCP_TIMES=send=10,receive=10,piece=100,copied=100 {} info --json -", tessera));
+      "TESSERA_TUNE=tcp_times=send=10,receive=10,piece=100,copied=100 {} info --json -", tessera));
   const json tcp = json::parse(ending.output)["tcp"];
   EXPECT_EQ(tcp["times"], "send=10,receive=10,piece=100,sent=25,received=15,copied=100,wire=0");
   EXPECT_EQ(tcp["times_from"], "given");
@@ -398,7 +399,7 @@ TEST(Info, ShowsHowTcpPacks) {
   ASSERT_EQ(tcp["parts"].size(), 11U);
   EXPECT_EQ(tcp["parts"][0]["bytes"], 2048);
   EXPECT_LT(tcp["parts"][0]["first"].get<int>(), 2048);
-  const Ending fixed = shell(fmt::format("TESSERA_TCP_TIMES=fixed {} info", tessera));
+  const Ending fixed = shell(fmt::format("TESSERA_TUNE=tcp_times=fixed {} info", tessera));
   EXPECT_TRUE(has(fixed, "\ntcp_direct_row: 512 B\n")) << fixed.output;
   EXPECT_TRUE(has(fixed, " ns (fixed)\n"));
   EXPECT_TRUE(has(fixed, " 65536:16384+32768 ")) << fixed.output;
@@ -406,8 +407,8 @@ TEST(Info, ShowsHowTcpPacks) {
   const Ending measured = run({TESSERA, "info"});
   EXPECT_TRUE(has(measured, " ns (measured)\n") || has(measured, " ns (fixed)\n"))
       << measured.output;
-  const Ending wrong = shell(fmt::format("TESSERA_TCP_TIMES=fast {} info", tessera));
-  EXPECT_TRUE(has(wrong, "\ntcp_times: TESSERA_TCP_TIMES=fast is not usable: 'fast' is not a time"))
+  const Ending wrong = shell(fmt::format("TESSERA_TUNE=tcp_times=fast {} info", tessera));
+  EXPECT_TRUE(has(wrong, "\ntcp_times: TESSERA_TUNE=tcp_times=fast is not usable: 'fast' is not a time"))
       << wrong.output;
 }
 

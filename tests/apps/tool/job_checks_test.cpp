@@ -65,24 +65,26 @@ TEST(CheckSameSettings, IsYellowOrRedIfRanksDiffer) {
   all.ranks[1].configuration.changed = {"TESSERA_LOG=debug", "TESSERA_PROFILE=json",
                                         "TESSERA_PROFILE_FILE=here.json"};
   EXPECT_EQ(check_same_settings(all), green(name, "the same on all ranks"));
-  all.ranks[1].configuration.changed = {"TESSERA_SPIN_NS=5"};
+  all.ranks[1].configuration.changed = {"TESSERA_TUNE=spin_ns=5"};
   EXPECT_EQ(check_same_settings(all),
-            yellow(name, "TESSERA_SPIN_NS=5 is set on only one of ranks 0 and 1", remedy));
-  for (const char* const line : {"TESSERA_PROFILE_EVENTS=5", "TESSERA_COLLECTIVE_SLOT=256"}) {
+            yellow(name, "TESSERA_TUNE=spin_ns=5 is set on only one of ranks 0 and 1", remedy));
+  for (const char* const line :
+       {"TESSERA_TUNE=profile_events=5", "TESSERA_TUNE=collective_slot=256"}) {
     all.ranks[1].configuration.changed = {line};
     EXPECT_EQ(check_same_settings(all).state, State::yellow) << line;
   }
   for (const char* const line : {"TESSERA_TRANSPORT=shm", "TESSERA_RANKS_PER_NODE=2",
-                                 "TESSERA_BOOTSTRAP=mpi", "TESSERA_HALO_PACK_BYTES=0"}) {
+                                 "TESSERA_BOOTSTRAP=mpi", "TESSERA_TUNE=halo_pack_bytes=0"}) {
     all.ranks[1].configuration.changed = {line};
     EXPECT_EQ(check_same_settings(all).state, State::red) << line;
   }
-  all.ranks[1].configuration.changed = {"TESSERA_SPIN_NS=5"};
-  all.ranks[2].configuration.changed = {"TESSERA_CHUNK=1", "TESSERA_ACCUMULATE=origin"};
-  EXPECT_EQ(check_same_settings(all), red(name,
-                                          "TESSERA_ACCUMULATE=origin is set on only one of ranks 0 "
-                                          "and 2, but must be the same on all ranks",
-                                          remedy));
+  all.ranks[1].configuration.changed = {"TESSERA_TUNE=spin_ns=5"};
+  all.ranks[2].configuration.changed = {"TESSERA_TUNE=chunk=1", "TESSERA_TUNE=accumulate=origin"};
+  EXPECT_EQ(check_same_settings(all),
+            red(name,
+                "TESSERA_TUNE=accumulate=origin is set on only one of ranks 0 "
+                "and 2, but must be the same on all ranks",
+                remedy));
 }
 
 TEST(CheckProcessors, CountsThoseOfAMachineForAllItsRanks) {
@@ -268,12 +270,13 @@ TEST(CheckConnections, IsRedAndNamesThePairsWithoutAConnection) {
 
 TEST(CheckConnections, DoesNotBlameFirewallsIfNodesCannotListen) {
   Snapshot all = job_of(2, 1);
-  all.connections.failed = {{NodeId{0}, NodeId{0}, "TESSERA_TCP_CONGESTION=foo is not usable"}};
-  EXPECT_EQ(
-      check_connections(all),
-      red("connections between nodes",
-          "h1 cannot accept connections: TESSERA_TCP_CONGESTION=foo is not usable",
-          "fix the cause in the message: TESSERA_INTERFACE, TESSERA_TCP_CONGESTION, or a limit"));
+  all.connections.failed = {
+      {NodeId{0}, NodeId{0}, "TESSERA_TUNE=tcp_congestion=foo is not usable"}};
+  EXPECT_EQ(check_connections(all),
+            red("connections between nodes",
+                "h1 cannot accept connections: TESSERA_TUNE=tcp_congestion=foo is not usable",
+                "fix the cause in the message: TESSERA_INTERFACE, TESSERA_TUNE=tcp_congestion, or "
+                "a limit"));
 }
 
 TEST(CheckClocks, IsYellowIfTheyDiffer) {

@@ -11,35 +11,35 @@ namespace {
 TEST(CheckSettings, IsGreenWithDefaultsAndWithValuesThatAreGood) {
   Environment own = healthy();
   EXPECT_EQ(check_settings(own), green("settings", "all have their defaults"));
-  own.configuration.changed = {"TESSERA_SERVER=poll", "TESSERA_CHUNK=64"};
-  EXPECT_EQ(
-      check_settings(own),
-      green("settings", "TESSERA_SERVER=poll, TESSERA_CHUNK=64; all others have their defaults"));
+  own.configuration.changed = {"TESSERA_SERVER=poll", "TESSERA_TUNE=chunk=64"};
+  EXPECT_EQ(check_settings(own),
+            green("settings",
+                  "TESSERA_SERVER=poll, TESSERA_TUNE=chunk=64; all others have their defaults"));
 }
 
 TEST(CheckSettings, IsYellowForANameThatIsNotASetting) {
   Environment own = healthy();
   own.configuration.warnings = {
-      "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_SPIN_NS?",
+      "TESSERA_SPIN is not a setting and was ignored; did you mean TESSERA_TUNE=spin_ns?",
       "TESSERA_X is not a setting and was ignored; did you mean TESSERA_LOG?"};
   EXPECT_EQ(check_settings(own),
             yellow("settings",
                    "TESSERA_SPIN is not a setting and was ignored; and 1 more names are unknown",
-                   "unset TESSERA_SPIN, or set TESSERA_SPIN_NS instead"));
+                   "unset TESSERA_SPIN, or set TESSERA_TUNE=spin_ns instead"));
 }
 
 TEST(CheckSettings, IsRedForAValueThatJobsRefuse) {
   Environment own = healthy();
-  own.configuration.error = "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns)";
+  own.configuration.error = "TESSERA_TUNE=spin_ns=soon is not usable: expected -1 or more (ns)";
   EXPECT_EQ(check_settings(own),
-            red("settings", "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns)",
+            red("settings", "TESSERA_TUNE=spin_ns=soon is not usable: expected -1 or more (ns)",
                 "unset the variable, or set it to a value that `tessera info` lists"));
   own.configuration.warnings = {
       "TESSERA_X is not a setting and was ignored; did you mean TESSERA_LOG?"};
   EXPECT_EQ(
       check_settings(own),
       red("settings",
-          "TESSERA_SPIN_NS=soon is not usable: expected -1 or more (ns); and TESSERA_X is not "
+          "TESSERA_TUNE=spin_ns=soon is not usable: expected -1 or more (ns); and TESSERA_X is not "
           "a setting and was ignored",
           "unset the variable, or set it to a value that `tessera info` lists"));
 }

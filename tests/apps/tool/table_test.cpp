@@ -164,7 +164,7 @@ TEST(Environment, TravelAsTextWithoutLoss) {
   own.rdma.ports = {
       {.device = "mlx5_0", .port = 2, .state = "ACTIVE", .link_layer = {}, .rate = {}}};
   own.holders = {{.process = 7, .program = "a.out", .bytes = gib, .is_orphan = true}};
-  own.configuration.changed = {"TESSERA_CHUNK=64"};
+  own.configuration.changed = {"TESSERA_TUNE=chunk=64"};
   const Environment came = from_text(to_text(own));
   EXPECT_EQ(to_text(came), to_text(own));
   EXPECT_EQ(came.limits.locked, no_limit);

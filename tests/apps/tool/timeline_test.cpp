@@ -81,7 +81,7 @@ TEST(Timeline, ReportsWhatIsMissing) {
       trace_of(wait_of(0, "get", 1, 1), R"({"missing":"rank 1 died","dropped_events":12})"));
   ASSERT_TRUE(page.ok()) << page.status().message();
   EXPECT_EQ(data_of(*page)["note"],
-            "rank 1 died; 12 later events were not recorded: raise TESSERA_PROFILE_EVENTS");
+            "rank 1 died; 12 later events were not recorded: raise TESSERA_TUNE=profile_events");
 }
 
 TEST(Timeline, RefusesFilesThatAreNotTraces) {

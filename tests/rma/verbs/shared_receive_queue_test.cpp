@@ -297,7 +297,7 @@ TEST_F(SharedReceiveQueueTest, ReservesBuffersForEachClientIfRequested) {
             2 * (count - 2) * VerbsContextOptions().window * VerbsContextOptions().buffer_bytes);
   EXPECT_TRUE(fails(refusal, Code::limit_exceeded,
                     {"all 512 receive buffers are reserved for other clients",
-                     "TESSERA_SERVER_BUFFERS=shared", "TESSERA_VERBS_RECEIVES"}));
+                     "TESSERA_TUNE=server_buffers=shared", "TESSERA_TUNE=verbs_receives"}));
   exchange(100'000);
 }
 
