@@ -17,8 +17,8 @@
 
 #include "arrays/array_base.hpp"
 #include "arrays/box.hpp"
-#include "rma/base/label.hpp"
 #include "rma/base/result.hpp"
+#include "rma/label.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {
@@ -64,7 +64,7 @@ class CallSignature {
     return add(array.region().id()).add(box);
   }
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
-  [[nodiscard]] rma::Asked asked() const noexcept { return {hash_, label_}; }
+  [[nodiscard]] rma::AgreedCall asked() const noexcept { return {hash_, label_}; }
   [[nodiscard]] const rma::Label& label() const noexcept { return label_; }
 
  private:

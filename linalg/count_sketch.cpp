@@ -28,15 +28,15 @@ constexpr std::uint64_t mix(std::uint64_t bits) noexcept {
 constexpr std::uint64_t golden = 0x9e37'79b9'7f4a'7c15U;
 
 // The options that all members must give alike.
-struct Asked {
+struct SketchKey {
   std::int64_t buckets = 0;
   std::uint64_t seed = 0;
   SketchSide side = SketchSide::rows;
-  friend bool operator==(const Asked&, const Asked&) = default;
+  friend bool operator==(const SketchKey&, const SketchKey&) = default;
 };
 
 template <SparseElement T>
-Status add_sketched(SparseMatrix<T>& matrix, const Asked& asked, SparseBuilder<T>& builder) {
+Status add_sketched(SparseMatrix<T>& matrix, const SketchKey& asked, SparseBuilder<T>& builder) {
   TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
   builder.reserve(own.entries());
   for (std::int64_t i = 0; i < own.rows(); ++i) {
@@ -78,7 +78,7 @@ Result<SparseMatrix<T>> count_sketch(SparseMatrix<T>& matrix, std::int64_t bucke
                           fmt::format("{} buckets: a sketch must have at least one", buckets));
   }
   TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(given)));
-  const Asked asked{buckets, options.seed, options.side};
+  const SketchKey asked{buckets, options.seed, options.side};
   TESSERA_RETURN_IF_ERROR(attempt(detail::check_same_on_all(matrix.team(), asked, "sketch")));
   const bool by_row = options.side == SketchSide::rows;
   SparseOptions result = options.result;

@@ -50,7 +50,7 @@ class AgentMemory {
  private:
   class AgentHarness;
   explicit AgentMemory(std::unique_ptr<AgentHarness> rig) noexcept;
-  std::unique_ptr<AgentHarness> rig_;
+  std::unique_ptr<AgentHarness> harness_;
 };
 
 /// Local. The node whose agent handles requests of rank `origin` to `target`: the target's own node

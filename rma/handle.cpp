@@ -46,13 +46,13 @@ Handle Handle::failed(Status status) {
 
 Handle& Handle::operator=(Handle&& other) noexcept {
   if (this != &other) {
-    settle();
+    wait_for_writes();
     operation_ = std::move(other.operation_);
   }
   return *this;
 }
 
-void Handle::settle() noexcept {
+void Handle::wait_for_writes() noexcept {
   if (!operation_) {
     return;
   }

@@ -44,7 +44,7 @@ class [[nodiscard]] Handle {
   Handle& operator=(Handle&& other) noexcept;
   ~Handle() {
     if (operation_) {
-      settle();
+      wait_for_writes();
     }
   }
 
@@ -74,7 +74,7 @@ class [[nodiscard]] Handle {
 
  private:
   void adopt();
-  void settle() noexcept;
+  void wait_for_writes() noexcept;
   std::shared_ptr<detail::Operation> operation_;
 };
 

@@ -51,7 +51,7 @@ template <class Action>
                                            void* local, std::size_t bytes) {
   const detail::CachedLocation location = find_cached(job, at);
   if (!location.is_mapped(Action::op, bytes) || local == nullptr || !action.is_whole(bytes) ||
-      action.takes_turns(job)) [[unlikely]] {
+      action.needs_ticket(job)) [[unlikely]] {
     return false;
   }
   location.line->count(Action::op, bytes);

@@ -140,7 +140,7 @@ Status Team::report_no_memory() noexcept {
   return name_rank(state_->report_no_memory());
 }
 
-Status Team::agree(const Status& status, const Asked& asked) {
+Status Team::agree(const Status& status, const AgreedCall& asked) {
   const bool is_labelled = !asked.label.verb.empty();
   const LabelScope scope(is_labelled ? state_.get() : nullptr, asked.label);
   return recorded(*state_, detail::Wait::agree, 0,

@@ -20,10 +20,10 @@
 #include <string_view>
 #include <vector>
 
-#include "rma/element.hpp"
-#include "rma/base/label.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/element.hpp"
+#include "rma/label.hpp"
 
 namespace tessera::rma {
 
@@ -52,7 +52,7 @@ inline constexpr int reduction_count = 10;
 std::string_view to_string(Reduction reduction) noexcept;
 
 /// An operation and a hash of its arguments, compared among members in Team::agree().
-struct Asked {
+struct AgreedCall {
   std::uint64_t hash = 0;  ///< of all arguments that must be equal on all members
   Label label = {};        ///< the operation that was called
 };
@@ -147,7 +147,7 @@ class Team {
   /// Collective. Combines the members' statuses. If all are ok(), returns ok() on all members; else
   /// returns the error of the lowest failing member, with its rank, on all members. Members may
   /// pass what they called: if all are ok() and two of these differ, all get invalid_argument.
-  Status agree(const Status& status, const Asked& asked = {});
+  Status agree(const Status& status, const AgreedCall& asked = {});
 
   /// As Job::name_rank().
   [[nodiscard]] Status name_rank(Status status) const noexcept;

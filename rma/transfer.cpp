@@ -144,7 +144,7 @@ Status transfer_remote(JobState& job, const Action& action, const Located& locat
   TESSERA_ASSIGN_OR_RETURN(const detail::RemoteAccess remote,
                            find_route(job, Action::op, transfer.at, located));
   bool is_done = false;
-  if (!transfer.is_list && !action.takes_turns(job)) {
+  if (!transfer.is_list && !action.needs_ticket(job)) {
     TESSERA_ASSIGN_OR_RETURN(is_done,
                              try_now(action, remote.path.endpoint, remote.target, transfer));
   }
@@ -165,7 +165,8 @@ template <class Action>
 void transfer_mapped(const JobState& job, const Action& action, const Located& located,
                      const Transfer& transfer) {
   const std::uint64_t offset = transfer.at.offset;
-  const StripeLocks::Slice locked = job.slices().stripes().slice(transfer.at.region, transfer.at.rank);
+  const StripeLocks::Slice locked =
+      job.slices().stripes().slice(transfer.at.region, transfer.at.rank);
   const StripeLocks::Slice stripes =
       located.region->options().conflicts == Conflicts::possible ? locked : locked.without_locks();
   if (transfer.is_list) {
@@ -189,7 +190,7 @@ Status transfer_checked(JobState& job, const Action& action, const Located& loca
     count(job, transfer.at, Action::op, tally, transfer.form());
     return {};
   };
-  return do_with_ticket(action.takes_turns(job) ? job.accumulate_tickets() : nullptr,
+  return do_with_ticket(action.needs_ticket(job) ? job.accumulate_tickets() : nullptr,
                         transfer.at.rank, work);
 }
 
@@ -413,7 +414,7 @@ template <class Action>
 template <class Action>
 inline Status blocking(Job& job, Action action, RemoteAddress at, void* local, std::size_t bytes) {
   JobState& state = job.state();
-  if (!action.takes_turns(state) && try_cached_run(state, action, at, local, bytes)) [[likely]] {
+  if (!action.needs_ticket(state) && try_cached_run(state, action, at, local, bytes)) [[likely]] {
     return {};
   }
   return complete_run(state, action, at, local, bytes);
@@ -422,7 +423,7 @@ template <class Action>
 inline Status blocking(Job& job, Action action, RemoteAddress at, void* local,
                        const CopyShape& shape) {
   JobState& state = job.state();
-  if (!action.takes_turns(state) && try_cached_rows(state, action, at, local, shape)) [[likely]] {
+  if (!action.needs_ticket(state) && try_cached_rows(state, action, at, local, shape)) [[likely]] {
     return {};
   }
   return complete_shape(state, action, at, local, shape);
@@ -436,7 +437,7 @@ inline Status blocking(Job& job, Action action, RemoteAddress at, Fragments frag
 template <class Action>
 inline Handle started(Job& job, Action action, RemoteAddress at, void* local, std::size_t bytes) {
   JobState& state = job.state();
-  if (!action.takes_turns(state) && try_cached_run(state, action, at, local, bytes)) [[likely]] {
+  if (!action.needs_ticket(state) && try_cached_run(state, action, at, local, bytes)) [[likely]] {
     return {};
   }
   return start_run(job, action, at, local, bytes);
@@ -445,7 +446,7 @@ template <class Action>
 inline Handle started(Job& job, Action action, RemoteAddress at, void* local,
                       const CopyShape& shape) {
   JobState& state = job.state();
-  if (!action.takes_turns(state) && try_cached_rows(state, action, at, local, shape)) [[likely]] {
+  if (!action.needs_ticket(state) && try_cached_rows(state, action, at, local, shape)) [[likely]] {
     return {};
   }
   return start_shape(job, action, at, local, shape);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Arithmetic on elements, in addition to rma/base/arithmetic.hpp: quotients, conjugates, and
+// Internal. Arithmetic on elements, in addition to rma/arithmetic.hpp: quotients, conjugates, and
 // an order, which compares complex numbers by their absolute values.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <complex>
 #include <type_traits>
 
-#include "rma/base/arithmetic.hpp"
+#include "rma/arithmetic.hpp"
 #include "rma/element.hpp"
 
 namespace tessera::arrays::detail {

@@ -27,7 +27,7 @@ Status agree_and_begin(const arrays::ArrayBase& target,
   if (own_status.ok()) {
     own_status = fence_all(target, sources);
   }
-  rma::Asked asked = signature.asked();
+  rma::AgreedCall asked = signature.asked();
   asked.label = target.label(asked.label.verb);
   return target.team().agree(own_status, asked);
 }

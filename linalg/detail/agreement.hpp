@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "arrays/call_signature.hpp"
-#include "rma/region.hpp"
 #include "rma/base/result.hpp"
+#include "rma/region.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::linalg::detail {
@@ -19,7 +19,7 @@ inline rma::Status meet(
     rma::Region& region, const rma::Status& own_status,
     const arrays::detail::CallSignature& signature = arrays::detail::CallSignature("sync")) {
   rma::Status fenced = region.fence();
-  rma::Asked asked = signature.asked();
+  rma::AgreedCall asked = signature.asked();
   asked.label = region.label(asked.label.verb);
   return region.team().agree(own_status.ok() ? fenced : own_status, asked);
 }

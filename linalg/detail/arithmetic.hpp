@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Arithmetic on entries of matrices, in addition to rma/base/arithmetic.hpp.
+// Internal. Arithmetic on entries of matrices, in addition to rma/arithmetic.hpp.
 #pragma once
 
 #include <complex>
@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "linalg/local_csr.hpp"
-#include "rma/base/arithmetic.hpp"
+#include "rma/arithmetic.hpp"
 #include "rma/element.hpp"
 
 namespace tessera::linalg::detail {

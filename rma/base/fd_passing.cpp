@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
-#include "rma/node/wait_ready.hpp"
+#include "rma/base/wait_ready.hpp"
 
 namespace tessera::rma::detail {
 namespace {

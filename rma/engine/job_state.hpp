@@ -62,7 +62,7 @@ class MemoryReserve {
   std::shared_ptr<Operation> operation_;
 };
 
-/// Who is notified of what orders this rank's operations; nobody in most jobs.
+/// The observer that is notified of operations that order those of this rank; none in most jobs.
 class OrderObservers {
  public:
   [[nodiscard]] OrderObserver* current() const noexcept {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "rma/base/arithmetic.hpp"
+#include "rma/arithmetic.hpp"
 
 namespace tessera::rma::detail {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/memory.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/region_numbers.hpp"
-#include "rma/base/memory.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -32,13 +32,13 @@ bool may_use_device(const RegionState& region) {
 Status agree_on_access(RegionState& region, const Status& mine, AccessMode mode,
                        Conflicts conflicts) {
   Team& team = region.team();
-  struct Asked {
+  struct RequestedMode {
     AccessMode mode;
     Conflicts conflicts;
   };
   TESSERA_RETURN_IF_ERROR(team.agree(mine));
-  TESSERA_ASSIGN_OR_RETURN(const auto asked, team.allgather_value(Asked{mode, conflicts}));
-  const auto other = std::find_if(asked.begin(), asked.end(), [&](const Asked& each) {
+  TESSERA_ASSIGN_OR_RETURN(const auto asked, team.allgather_value(RequestedMode{mode, conflicts}));
+  const auto other = std::find_if(asked.begin(), asked.end(), [&](const RequestedMode& each) {
     return each.mode != asked[0].mode || each.conflicts != asked[0].conflicts;
   });
   if (other == asked.end()) {

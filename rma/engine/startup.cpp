@@ -19,8 +19,8 @@
 #include <string_view>
 #include <utility>
 
-#include "rma/base/memory.hpp"
 #include "rma/base/fd_passing.hpp"
+#include "rma/base/memory.hpp"
 #include "rma/base/standard_streams.hpp"
 
 namespace tessera::rma::detail {
@@ -273,7 +273,7 @@ WaitPolicy wait_policy(const Settings& settings, int node_ranks, int node_proces
     policy.spin = enough_cores ? long_spin : short_spin;
     policy.linger = enough_cores ? long_linger : short_linger;
   }
-  policy.min_help_spin = enough_cores ? long_help : short_help;
+  policy.min_progress_spin = enough_cores ? long_help : short_help;
   policy.liveness_interval = milliseconds(settings.liveness_ms);
   return policy;
 }

@@ -142,7 +142,7 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
   return in_slots_.allreduce(bytes, call, keep_result);
 }
 
-Status TeamState::agree(const Status& mine, const Asked& asked) {
+Status TeamState::agree(const Status& mine, const AgreedCall& asked) {
   return detail::agree(step_, mine, asked);
 }
 

@@ -32,14 +32,14 @@
 #include <utility>
 #include <vector>
 
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/element.hpp"
 #include "rma/engine/team/collective_step.hpp"
 #include "rma/engine/team/pipelined_collectives.hpp"
 #include "rma/engine/team/slot_collectives.hpp"
 #include "rma/engine/team/team_members.hpp"
-#include "rma/base/label.hpp"
-#include "rma/base/rank.hpp"
-#include "rma/base/result.hpp"
+#include "rma/label.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::detail {
@@ -78,7 +78,7 @@ class TeamState {
   Status allgather(std::span<const std::byte> mine, std::span<std::byte> all);
   Status allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
                    const TeamRank* only_root);
-  Status agree(const Status& mine, const Asked& asked);
+  Status agree(const Status& mine, const AgreedCall& asked);
 
   /// See CallChecker.
   const LabelScope* exchange_scope(const LabelScope* scope) noexcept {

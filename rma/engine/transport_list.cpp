@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "rma/engine/job_state.hpp"
 #include "rma/base/backoff.hpp"
+#include "rma/engine/job_state.hpp"
 
 namespace tessera::rma::detail {
 
@@ -43,7 +43,7 @@ Status TransportList::make(const std::vector<TransportFactory>& factories,
     all_.push_back(std::move(transport).take());
     context.has_memory = true;
     if (link_ == nullptr) {
-      link_ = all_.back()->node_link();
+      link_ = all_.back()->control_channel();
       between_nodes_ = link_ == nullptr ? nullptr : all_.back().get();
       context.are_connected = link_ != nullptr;
     }

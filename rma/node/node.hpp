@@ -19,18 +19,18 @@
 #include <optional>
 #include <vector>
 
+#include "rma/base/rank.hpp"
 #include "rma/node/arena.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/node/yield_policy.hpp"
-#include "rma/base/rank.hpp"
 
 namespace tessera::rma::detail {
 
 /// How long waiters spin, and how often they check their peers.
 struct WaitPolicy {
   std::chrono::nanoseconds spin{1000};
-  std::chrono::nanoseconds min_help_spin{50'000};  ///< minimum spin time of a helping thread
-  YieldPolicy linger{};                            ///< yield phase after the spin
+  std::chrono::nanoseconds min_progress_spin{50'000};  ///< minimum spin time of a helping thread
+  YieldPolicy linger{};                                ///< yield phase after the spin
   std::chrono::nanoseconds liveness_interval{100'000'000};  ///< liveness interval
 };
 
@@ -123,7 +123,7 @@ class Node final : public Liveness {
 
   /// The number of world ranks from the first to the last of this node; more than size() if ranks
   /// of other nodes lie between.
-  [[nodiscard]] std::int64_t hull() const noexcept { return rank_span_; }
+  [[nodiscard]] std::int64_t rank_span() const noexcept { return rank_span_; }
 
   [[nodiscard]] Arena& arena() noexcept { return arena_; }
   [[nodiscard]] NodeMemory& memory() const noexcept { return *memory_; }
@@ -245,7 +245,7 @@ bool Node::spin_with_progress(Helper& delegate, Ready&& ready) const {
     }
     return is_ready;
   };
-  return spin_until(std::max(policy_.spin, policy_.min_help_spin), poll) ||
+  return spin_until(std::max(policy_.spin, policy_.min_progress_spin), poll) ||
          yield_until(policy_.linger, poll);
 }
 

@@ -21,10 +21,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/base/label.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/label.hpp"
 #include "rma/profile/tick_clock.hpp"
 #include "rma/profile/waits.hpp"
-#include "rma/base/rank.hpp"
 
 namespace tessera::rma::detail {
 

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "rma/base/memory.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
-#include "rma/base/memory.hpp"
 #include "rma/node/agent_host.hpp"
 #include "rma/server/agent/agent.hpp"
 #include "rma/server/client/agent_control_channel.hpp"
@@ -99,7 +99,7 @@ class ServerTransport final : public Transport {
     const std::lock_guard guard(atomics_mutex_);
     return atomics_.try_emplace(peer, std::move(made)).first->second.get();
   }
-  std::unique_ptr<detail::NodeControlChannel> node_link() override {
+  std::unique_ptr<detail::NodeControlChannel> control_channel() override {
     return std::make_unique<AgentControlChannel>(client_, node_, nodes_, shutdown_notices_);
   }
 
@@ -118,7 +118,7 @@ class ServerTransport final : public Transport {
     }
     client_->close();
     if (agent_ != nullptr) {
-      agent_->wait_until_alone();
+      agent_->wait_for_peers_to_close();
     }
   }
 
@@ -217,7 +217,7 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
   options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
   options.spin = context.node->policy().spin;
-  options.min_help_spin = context.node->policy().min_help_spin;
+  options.min_progress_spin = context.node->policy().min_progress_spin;
   options.linger = context.node->policy().linger;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
   options.limits = packing.limits;
@@ -313,7 +313,8 @@ void choose_job_times(const TransportContext& context, bool is_tcp, StartupRecor
 }
 
 AgentOptions agent_options(const TransportContext& context, const std::vector<StartupRecord>& all,
-                           const Secret& secret, std::shared_ptr<detail::RdmaProvider> fabrics) {
+                           const Secret& secret,
+                           std::shared_ptr<detail::RdmaProvider> rdma_provider) {
   return {.secret = secret,
           .job = all.front().job,
           .ranks = context.size,
@@ -324,7 +325,7 @@ AgentOptions agent_options(const TransportContext& context, const std::vector<St
           .answer_bytes = static_cast<std::size_t>(context.settings->reply_kib) * 1024,
           .buffers_per_client = context.settings->server_buffers == "per_client",
           .warn = context.warn,
-          .fabrics = std::move(fabrics),
+          .rdma_provider = std::move(rdma_provider),
           .forwards = forward_options(context, all)};
 }
 
@@ -337,12 +338,12 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdm
   if (context.are_connected) {
     return Status::error(Code::unsupported, "the nodes are connected already");
   }
-  std::shared_ptr<detail::RdmaProvider> fabrics;
+  std::shared_ptr<detail::RdmaProvider> rdma_provider;
   if (find != nullptr) {
-    TESSERA_ASSIGN_OR_RETURN(fabrics, find_on_all(find, context));
+    TESSERA_ASSIGN_OR_RETURN(rdma_provider, find_on_all(find, context));
   }
   StartupRecord mine;
-  mine.has_device_atomics = fabrics != nullptr && fabrics->has_atomics();
+  mine.has_device_atomics = rdma_provider != nullptr && rdma_provider->has_atomics();
   std::optional<TcpListener> listener;
   if (has_agent(context)) {
     listener = prepare_agent(context, mine);
@@ -356,7 +357,7 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdm
   const Secret secret{std::span<const std::byte, secret_bytes>(all[0].secret)};
   std::unique_ptr<Agent> agent;
   if (listener) {
-    AgentOptions its_options = agent_options(context, all, secret, fabrics);
+    AgentOptions its_options = agent_options(context, all, secret, rdma_provider);
     log_wait_mode(context, its_options.stay_awake);
     TESSERA_ASSIGN_OR_RETURN(
         agent, Agent::create(context.shared_node, std::move(*listener), std::move(its_options)));
@@ -365,7 +366,7 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdm
                            ShutdownNotices::find(context.shared_node, *context.nodes));
   ClientOptions options = client_options(context, all, farewells);
   options.secret = secret;
-  options.fabrics = fabrics;
+  options.rdma_provider = rdma_provider;
   options.required = required_transports(*context.settings);
   auto client = std::make_shared<Client>(std::move(options));
   TESSERA_RETURN_IF_ERROR(client->started());

@@ -4,12 +4,12 @@
 // (RdmaConnection) between a process and the agent of another node. Requests travel over a
 // RdmaConnection as over any Channel, and a process puts and gets on it without the agent.
 //
-// The server itself knows only TCP; rma/transport/verbs/ implements these interfaces for RDMA devices. A
-// connection begins over TCP, where both ends authenticate. Then they open a path, exchange its
-// addresses, and continue there:
+// The server itself knows only TCP; rma/transport/verbs/ implements these interfaces for RDMA
+// devices. A connection begins over TCP, where both ends authenticate. Then they open a path,
+// exchange its addresses, and continue there:
 //
 //     process                                        agent
-//     open_path(), address()      ── request ─▶      open_path(), connect(), address()
+//     open_connection(), address()      ── request ─▶      open_connection(), connect(), address()
 //     connect()                   ◀── reply ──
 //     watch(the TCP connection)                      watch(the TCP connection)
 //
@@ -24,12 +24,12 @@
 #include <memory>
 #include <vector>
 
-#include "rma/transport/completion.hpp"
-#include "rma/transport/channel.hpp"
 #include "rma/base/rank.hpp"
-#include "rma/region_id.hpp"
 #include "rma/base/result.hpp"
+#include "rma/region_id.hpp"
 #include "rma/shape.hpp"
+#include "rma/transport/channel.hpp"
+#include "rma/transport/completion.hpp"
 #include "rma/transport/transport.hpp"
 
 namespace tessera::rma::detail {
@@ -103,7 +103,7 @@ class RdmaConnection : public Channel {
   virtual Status push(const std::byte* from, const CopyShape& shape, const RemoteSpan& to) = 0;
   /// Returns when all that was written over the path has arrived in the other end's memory. Needed
   /// before a message about it goes another way. Errors: peer_lost.
-  virtual Status settle(Requests& requests) = 0;
+  virtual Status wait_for_writes(Requests& requests) = 0;
   /// Takes over the TCP stream `beside`, with its descriptor. When the stream ends, the path ends.
   virtual void watch(std::unique_ptr<Channel> beside) = 0;
 
@@ -120,7 +120,7 @@ class RdmaContext {
   virtual ~RdmaContext() = default;
 
   /// Errors: limit_exceeded, no_memory, unreachable.
-  virtual Result<std::unique_ptr<RdmaConnection>> open_path() = 0;
+  virtual Result<std::unique_ptr<RdmaConnection>> open_connection() = 0;
 
   /// Delivers completions and messages to paths and operations; returns how many there were. Never
   /// waits.

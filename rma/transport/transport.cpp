@@ -85,7 +85,7 @@ Result<Endpoint*> Transport::atomics_by_device(WorldRank peer) {
   return Status::error_at(peer, Code::unsupported, "this transport uses no RDMA devices");
 }
 
-std::unique_ptr<detail::NodeControlChannel> Transport::node_link() {
+std::unique_ptr<detail::NodeControlChannel> Transport::control_channel() {
   return nullptr;
 }
 

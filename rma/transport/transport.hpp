@@ -33,14 +33,14 @@
 #include <string_view>
 #include <vector>
 
-#include "rma/transport/completion.hpp"
-#include "rma/element.hpp"
 #include "rma/base/log.hpp"
 #include "rma/base/processors.hpp"
 #include "rma/base/rank.hpp"
-#include "rma/region_id.hpp"
 #include "rma/base/result.hpp"
+#include "rma/element.hpp"
+#include "rma/region_id.hpp"
 #include "rma/shape.hpp"
+#include "rma/transport/completion.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma {
@@ -325,7 +325,7 @@ class Transport {
   virtual void stop() noexcept {}
 
   /// The connection to other nodes that teams use; null if this transport reaches none.
-  virtual std::unique_ptr<detail::NodeControlChannel> node_link();
+  virtual std::unique_ptr<detail::NodeControlChannel> control_channel();
 };
 
 /// How a job creates a transport: its name and its constructor. To add a transport to the library,

@@ -382,7 +382,7 @@ TEST(Agree, ReportsToAllThatMembersWereAskedForDifferentThings) {
     }
     // A member's own error takes precedence over an error that another member reports.
     EXPECT_TRUE(fails(job.world().agree(is_odd ? Status::error(Code::closed, "gone") : Status(),
-                                        Asked{is_odd ? 0U : 7U}),
+                                        AgreedCall{is_odd ? 0U : 7U}),
                       Code::closed, {"on rank " + std::to_string(last) + ": gone"}));
     EXPECT_TRUE(ok(job.world().agree(Status(), {1})));
   });

@@ -383,7 +383,7 @@ TEST(AgentThatEnds, WaitsForItsPeersAndNotForUnauthenticatedOnes) {
     other_client.end();
   });
   ASSERT_TRUE(test::eventually([&] { return has_left.load(); }));
-  node.agent().wait_until_alone();
+  node.agent().wait_for_peers_to_close();
   peer.join();
 }
 

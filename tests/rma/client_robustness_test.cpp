@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "rma/node/wait_ready.hpp"
+#include "rma/base/wait_ready.hpp"
 #include "rma/server/client/endpoint.hpp"
 #include "tests/rma/server_rig.hpp"
 #include "tests/support/checks.hpp"

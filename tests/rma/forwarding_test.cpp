@@ -373,7 +373,7 @@ TEST_F(Forwarding, IsOverWhenOnlyAgentsAreLeft) {
   fence.operation = 2;
   ASSERT_TRUE(other_agent->send(frame(fence)));
   ASSERT_TRUE(other_agent->receive_frame().has_value());
-  node_->agent().wait_until_alone();  // does not wait for other agents
+  node_->agent().wait_for_peers_to_close();  // does not wait for other agents
 }
 
 }  // namespace

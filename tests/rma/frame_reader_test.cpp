@@ -63,7 +63,7 @@ class Listing final : public FrameSink {
     ended.push_back(header.kind);
     return {};
   }
-  [[nodiscard]] bool is_awaited(const FrameHeader& header) const override {
+  [[nodiscard]] bool is_latency_critical(const FrameHeader& header) const override {
     return header.kind == Kind::flag;
   }
 
@@ -97,12 +97,12 @@ TEST(FrameReader, StopsAfterAPendingFrame) {
 
   EXPECT_TRUE(reader.advance().value());
   EXPECT_EQ(sink.ended, (std::vector{Kind::put, Kind::flag}));
-  EXPECT_TRUE(reader.was_awaited());
+  EXPECT_TRUE(reader.was_latency_critical());
   EXPECT_EQ(channel.left(), 1U) << "the put after the flag was also read";
 
   EXPECT_TRUE(reader.advance().value());
   EXPECT_EQ(sink.ended, (std::vector{Kind::put, Kind::flag, Kind::put}));
-  EXPECT_FALSE(reader.was_awaited());
+  EXPECT_FALSE(reader.was_latency_critical());
   EXPECT_EQ(channel.left(), 0U);
 }
 
@@ -137,7 +137,7 @@ TEST(FrameReader, GoesOnBehindOthers) {
   channel.feed(frame(Kind::put, long_payload) + frame(Kind::put, long_payload));
   EXPECT_TRUE(reader.advance().value());
   EXPECT_EQ(sink.ended, (std::vector{Kind::put, Kind::put}));
-  EXPECT_FALSE(reader.was_awaited());
+  EXPECT_FALSE(reader.was_latency_critical());
   EXPECT_FALSE(reader.advance().value());
 }
 

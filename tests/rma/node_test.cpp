@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/base/memory.hpp"
 #include "rma/base/fd_passing.hpp"
+#include "rma/base/memory.hpp"
 #include "tests/rma/node_rig.hpp"
 
 namespace tessera::rma::detail {
@@ -180,7 +180,7 @@ TEST(Node, KnowsTheLocalRanksOfRanksThatAreNotConsecutive) {
   const auto memory = rig_memory(3);
   const std::vector<WorldRank> ranks{WorldRank{2}, WorldRank{5}, WorldRank{9}};
   const Node node(memory, ranks, 1, true, {});
-  EXPECT_EQ(node.hull(), 8);
+  EXPECT_EQ(node.rank_span(), 8);
   for (std::int32_t rank = -1; rank < 12; ++rank) {
     const auto found = std::find(ranks.begin(), ranks.end(), WorldRank{rank});
     EXPECT_EQ(node.local_rank_of(WorldRank{rank}),

@@ -40,7 +40,7 @@ struct OneRankNode {
     node->leave();
     shutdown_notices->say(*client, shutdown_time_limit);
     client->close();
-    agent->wait_until_alone();
+    agent->wait_for_peers_to_close();
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // How the kernel's state of a connection shows that a machine is gone.
-#include "rma/server/connection/response_monitor.hpp"
+#include "rma/transport/tcp/response_monitor.hpp"
 
 #include <gtest/gtest.h>
 

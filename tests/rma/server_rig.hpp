@@ -88,9 +88,9 @@ class ServedNode {
                             .timed_waits = options.timed_waits,
                             .answer_bytes = options.answer_bytes,
                             .patience = options.patience,
-                            .stranger_lines = options.peer_log_limits,
+                            .unauthenticated_log_limits = options.peer_log_limits,
                             .warn = [this](const std::string& line) { record_warning(line); },
-                            .fabrics = options.find_provider(node_),
+                            .rdma_provider = options.find_provider(node_),
                             .forwards = options.forwards})
                  .value();
   }

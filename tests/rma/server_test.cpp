@@ -603,7 +603,7 @@ TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConnection) {
                          detail::rig_time_limit));
   }
   client_.close();
-  node_.agent().wait_until_alone();
+  node_.agent().wait_for_peers_to_close();
 }
 
 // Another process may have the dead process's number by now. Here it is the number of the test's

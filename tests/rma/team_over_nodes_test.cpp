@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/engine/region_numbers.hpp"
 #include "rma/engine/reduce.hpp"
+#include "rma/engine/region_numbers.hpp"
 #include "rma/transport/shm/segment.hpp"
 #include "tests/rma/cluster_rig.hpp"
 #include "tests/support/checks.hpp"
@@ -255,7 +255,7 @@ TEST_P(OverNodes, AgreeReportsToAllThatTwoWereAskedForDifferentThings) {
       // A member's own error takes precedence over different arguments of another member.
       const bool fails_here = job.rank().value == odd;
       ASSERT_TRUE(fails(team.agree(fails_here ? Status::error(Code::closed, "gone") : Status(),
-                                   Asked{fails_here ? 0U : 7U}),
+                                   AgreedCall{fails_here ? 0U : 7U}),
                         Code::closed, {"on rank " + std::to_string(odd) + ": gone"}));
     }
     ASSERT_TRUE(ok(team.agree(Status(), {1})));

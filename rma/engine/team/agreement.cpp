@@ -70,7 +70,7 @@ Status failure_of(CollectiveStep& step, TeamRank member, const StepPayload& payl
 
 }  // namespace
 
-Status agree(CollectiveStep& step, const Status& mine, const Asked& asked) {
+Status agree(CollectiveStep& step, const Status& mine, const AgreedCall& asked) {
   const StepPayload payload{
       .kind = StepPayload::Kind::of_each, .bytes = sizeof(Verdict), .phase = step.next_phase()};
   std::byte* const own = step.own_slot(payload.phase);

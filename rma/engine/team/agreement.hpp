@@ -3,13 +3,13 @@
 // How members of a team agree on one status.
 #pragma once
 
-#include "rma/engine/team/collective_step.hpp"
 #include "rma/base/status.hpp"
+#include "rma/engine/team/collective_step.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::detail {
 
 /// Collective. See Team::agree(). One step if all statuses are ok and all requests are the same.
-Status agree(CollectiveStep& step, const Status& mine, const Asked& asked);
+Status agree(CollectiveStep& step, const Status& mine, const AgreedCall& asked);
 
 }  // namespace tessera::rma::detail

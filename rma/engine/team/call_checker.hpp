@@ -19,11 +19,11 @@
 #include <string>
 #include <utility>
 
+#include "rma/base/status.hpp"
 #include "rma/engine/team/collective_call.hpp"
 #include "rma/engine/team/team_control.hpp"
 #include "rma/engine/team/team_members.hpp"
-#include "rma/base/label.hpp"
-#include "rma/base/status.hpp"
+#include "rma/label.hpp"
 
 namespace tessera::rma::detail {
 

@@ -81,7 +81,7 @@ void TeamMembers::sort_by_world_rank() {
 }
 
 void TeamMembers::find_order(const Node& node) {
-  order_on_node_.assign(static_cast<std::size_t>(node.hull()), -1);
+  order_on_node_.assign(static_cast<std::size_t>(node.rank_span()), -1);
   std::int32_t next = 0;
   for (TeamRank member{0}; member.value < size(); ++member.value) {
     const WorldRank rank = world_rank(member);

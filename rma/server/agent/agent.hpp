@@ -48,7 +48,7 @@ class Agent final : public detail::Helper {
 
   /// Returns after every rank that had a connection has closed it or is gone. Unauthenticated peers
   /// do not count.
-  void wait_until_alone() const { shared_.wait_until_alone(); }
+  void wait_for_peers_to_close() const { shared_.wait_for_peers_to_close(); }
 
  private:
   Agent(std::shared_ptr<detail::Node> node, TcpListener listener, AgentOptions options);

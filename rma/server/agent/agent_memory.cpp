@@ -19,9 +19,9 @@
 #include "rma/server/agent/connection_table.hpp"
 #include "rma/server/agent/forwarder.hpp"
 #include "rma/server/connection/poller.hpp"
-#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/wire/handshake.hpp"
 #include "rma/server/wire/wire.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -216,7 +216,7 @@ class AgentMemory::AgentHarness {
   std::int32_t next_agent_ = 1;
 };
 
-AgentMemory::AgentMemory(std::unique_ptr<AgentHarness> rig) noexcept : rig_(std::move(rig)) {}
+AgentMemory::AgentMemory(std::unique_ptr<AgentHarness> rig) noexcept : harness_(std::move(rig)) {}
 AgentMemory::~AgentMemory() = default;
 AgentMemory::AgentMemory(AgentMemory&&) noexcept = default;
 
@@ -234,16 +234,16 @@ Result<AgentMemory> AgentMemory::create(std::int64_t processes, std::int32_t ran
 }
 
 std::int64_t AgentMemory::clients() const noexcept {
-  return rig_->clients();
+  return harness_->clients();
 }
 std::int64_t AgentMemory::agents() const noexcept {
-  return rig_->agents();
+  return harness_->agents();
 }
 Status AgentMemory::add_client() {
-  return detail::catch_bad_alloc([&] { return rig_->add_client(); });
+  return detail::catch_bad_alloc([&] { return harness_->add_client(); });
 }
 Status AgentMemory::add_agent() {
-  return detail::catch_bad_alloc([&] { return rig_->add_agent(); });
+  return detail::catch_bad_alloc([&] { return harness_->add_agent(); });
 }
 
 NodeId agent_for(const Job& job, WorldRank origin, WorldRank target) noexcept {

@@ -47,7 +47,7 @@ void AgentState::note_left() {
   connections_.notify_all();
 }
 
-void AgentState::wait_until_alone() const {
+void AgentState::wait_for_peers_to_close() const {
   for (int left = connections_.load(); left > 0; left = connections_.load()) {
     connections_.wait(left);
   }

@@ -17,15 +17,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/transport/rdma.hpp"
 #include "rma/node/node.hpp"
 #include "rma/server/agent/forwarder.hpp"
 #include "rma/server/agent/progress_handoff.hpp"
 #include "rma/server/agent/route_table.hpp"
 #include "rma/server/agent/unauthenticated_peer_log.hpp"
-#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/wire/handshake.hpp"
 #include "rma/server/wire/parts.hpp"
+#include "rma/transport/rdma.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 
 namespace tessera::rma::server {
 
@@ -44,11 +44,11 @@ struct AgentOptions {
   /// Unsent to a peer before its requests are no longer read.
   std::size_t answer_bytes = 1U << 20U;
   bool buffers_per_client = false;  ///< each connection keeps its own buffer, for comparison only
-  std::chrono::milliseconds patience{10'000};       ///< time that a peer has to authenticate itself
-  UnauthenticatedPeerLog::Limits stranger_lines{};  ///< in the log
+  std::chrono::milliseconds patience{10'000};  ///< time that a peer has to authenticate itself
+  UnauthenticatedPeerLog::Limits unauthenticated_log_limits{};  ///< in the log
   /// Receives warnings; called by the agent's threads.
   std::function<void(const std::string&)> warn;
-  std::shared_ptr<detail::RdmaProvider> fabrics = nullptr;   ///< null: TCP only
+  std::shared_ptr<detail::RdmaProvider> rdma_provider = nullptr;  ///< null: TCP only
   std::shared_ptr<const ForwardOptions> forwards = nullptr;  ///< null: the agent is in no cluster
 };
 
@@ -61,7 +61,7 @@ struct AgentState {
       : node(std::move(its_node)),
         listener(std::move(its_listener)),
         options(std::move(its_options)),
-        unauthenticated_log(options.stranger_lines, options.warn) {}
+        unauthenticated_log(options.unauthenticated_log_limits, options.warn) {}
 
   /// "node 1 (rank 4): its agent ", where rank 4's process runs it; the beginning of a message.
   [[nodiscard]] std::string name() const;
@@ -76,7 +76,7 @@ struct AgentState {
   /// The clean-up after a leave() is complete.
   void note_left();
   /// Returns after note_left() was called for every connection that entered.
-  void wait_until_alone() const;
+  void wait_for_peers_to_close() const;
 
   std::shared_ptr<detail::Node> node;
   TcpListener listener;

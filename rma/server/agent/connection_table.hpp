@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
-#include "rma/transport/rdma.hpp"
 #include "rma/base/result.hpp"
 #include "rma/server/agent/agent_state.hpp"
 #include "rma/server/agent/lock_server.hpp"
 #include "rma/server/agent/server_connection.hpp"
 #include "rma/server/connection/poller.hpp"
+#include "rma/transport/rdma.hpp"
 
 namespace tessera::rma::server {
 
@@ -90,7 +90,7 @@ class ConnectionTable final : private ForwardRequesters {
   };
   void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) override;
   void resume(int asker) override { resumed_.push_back(asker); }
-  void settle();
+  void wait_for_writes();
   void serve_one(int fd);
   void update(ServerConnection& connection);
   void count(Served& served);

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <utility>
 
-#include "rma/transport/control_channel.hpp"
 #include "rma/base/futex.hpp"
 #include "rma/server/agent/server_connection.hpp"
+#include "rma/transport/control_channel.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -289,10 +289,11 @@ Status introduce(RequestContext& context, Request& request) {
     connection.peer().trunk_of = node;
     return {};
   }
-  return Status::error(Code::unsupported,
-                       fmt::format("this agent cannot use a connection of kind {} from {}, "
-                                   "as node {}: do all ranks have the same TESSERA_TUNE=server_cluster?",
-                                   header.words[0], connection.peer_name(), header.forwarder));
+  return Status::error(
+      Code::unsupported,
+      fmt::format("this agent cannot use a connection of kind {} from {}, "
+                  "as node {}: do all ranks have the same TESSERA_TUNE=server_cluster?",
+                  header.words[0], connection.peer_name(), header.forwarder));
 }
 
 Status unknown(RequestContext&, Request& request) {
@@ -329,7 +330,7 @@ Status read_path(const RequestContext& context, Request& request, Bytes descript
 }
 
 Status path(RequestContext& context, Request& request) {
-  return context.connection.open_path(request.header, request.address);
+  return context.connection.open_connection(request.header, request.address);
 }
 
 Status read_locate(const RequestContext& context, Request& request, Bytes) {

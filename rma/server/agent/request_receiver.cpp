@@ -105,7 +105,7 @@ bool RequestReceiver::takes(const FrameHeader& header) {
 
 // The rank that waits for it may be the thread that reads here. A path announces arrivals only
 // once, so everything on it is read.
-bool RequestReceiver::is_awaited(const FrameHeader& header) const {
+bool RequestReceiver::is_latency_critical(const FrameHeader& header) const {
   return (header.kind == Kind::flag || header.kind == Kind::notify) &&
          context_.connection.path() == nullptr;
 }

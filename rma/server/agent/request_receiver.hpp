@@ -42,7 +42,7 @@ class RequestReceiver final : public FrameSink {
   Status end(const FrameHeader& header) override;
   Status caught_up() override;
   [[nodiscard]] bool takes(const FrameHeader& header) override;
-  [[nodiscard]] bool is_awaited(const FrameHeader& header) const override;
+  [[nodiscard]] bool is_latency_critical(const FrameHeader& header) const override;
   Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
                                       std::size_t next, iovec rest) override;
   void store_payload(std::span<const iovec> places, std::span<const std::byte> bytes) override;

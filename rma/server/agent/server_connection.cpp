@@ -192,14 +192,14 @@ Status ServerConnection::answer_failure(const FrameHeader& request, const Status
 // --- Networks other than TCP.
 
 // The peer sends nothing until it has the reply, and then continues over the path.
-Status ServerConnection::open_path(const FrameHeader& request,
-                                   const detail::RdmaAddressBytes& other) {
+Status ServerConnection::open_connection(const FrameHeader& request,
+                                         const detail::RdmaAddressBytes& other) {
   if (options_.fabric == nullptr || next_ != nullptr || !channel_->shows_room()) {
     return Status::error(Code::unsupported,
                          "this node's agent has no network other than TCP, or the "
                          "connection has already left TCP");
   }
-  TESSERA_ASSIGN_OR_RETURN(auto path, options_.fabric->open_path());
+  TESSERA_ASSIGN_OR_RETURN(auto path, options_.fabric->open_connection());
   TESSERA_RETURN_IF_ERROR(path->connect(other));
   const detail::RdmaAddressBytes address = path->address();
   TESSERA_RETURN_IF_ERROR(

@@ -16,8 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "rma/transport/channel.hpp"
-#include "rma/transport/rdma.hpp"
 #include "rma/server/agent/forwarder.hpp"
 #include "rma/server/agent/lock_server.hpp"
 #include "rma/server/agent/reply_connections.hpp"
@@ -28,6 +26,8 @@
 #include "rma/server/wire/handshake.hpp"
 #include "rma/server/wire/parts.hpp"
 #include "rma/server/wire/wire.hpp"
+#include "rma/transport/channel.hpp"
+#include "rma/transport/rdma.hpp"
 
 namespace tessera::rma::server {
 
@@ -97,7 +97,9 @@ class ServerConnection {
   /// if nothing.
   [[nodiscard]] std::string unfinished() const;
   /// The last advance() ended with a frame that a rank of this node may be waiting for.
-  [[nodiscard]] bool was_awaited() const noexcept { return reader_.was_awaited(); }
+  [[nodiscard]] bool was_latency_critical() const noexcept {
+    return reader_.was_latency_critical();
+  }
   [[nodiscard]] RequestReceiver& receiver() noexcept { return receiver_; }
 
   /// Sends `frame` with `payload`; it may wait for others until flush(). Errors: as advance().
@@ -114,8 +116,8 @@ class ServerConnection {
   Status answer_failure(const FrameHeader& request, const Status& failure);
   // For the handlers of requests that concern the connection itself:
   /// Opens a path to the address `other` and answers with its own; flush() moves there after the
-  /// answer. Errors: unsupported, and as RdmaContext::open_path().
-  Status open_path(const FrameHeader& request, const detail::RdmaAddressBytes& other);
+  /// answer. Errors: unsupported, and as RdmaContext::open_connection().
+  Status open_connection(const FrameHeader& request, const detail::RdmaAddressBytes& other);
   /// The channel, if it is a path; else null.
   [[nodiscard]] detail::RdmaConnection* path() const noexcept { return path_; }
 

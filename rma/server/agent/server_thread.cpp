@@ -83,7 +83,7 @@ Status ServerThread::open() {
     TESSERA_RETURN_IF_ERROR(events_.watch(shared_.listener.descriptor(), EPOLLIN));
   }
   TESSERA_RETURN_IF_ERROR(events_.watch(waking_.get(), EPOLLIN));
-  if (shared_.options.fabrics != nullptr) {
+  if (shared_.options.rdma_provider != nullptr) {
     TESSERA_RETURN_IF_ERROR(open_fabric());
   }
   // Edge-triggered: processes of this node write to the bell, and no thread reads it.
@@ -92,7 +92,7 @@ Status ServerThread::open() {
 
 // Without a fabric, peers that ask for a path are refused and continue over TCP.
 Status ServerThread::open_fabric() {
-  auto made = shared_.options.fabrics->create();
+  auto made = shared_.options.rdma_provider->create();
   if (!made.ok()) {
     shared_.options.warn(shared_.name() + "is reached over TCP: " + made.status().message());
     return {};

@@ -110,7 +110,7 @@ Status Trunk::introduce() {
 
 // Requests that are to be passed on wait for the reply.
 Status Trunk::ask_for_path() {
-  auto path = options_.fabric->open_path();
+  auto path = options_.fabric->open_connection();
   if (!path.ok()) {
     return send_waiting();
   }

@@ -10,8 +10,8 @@
 #include <new>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/backoff.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/connection/thread_without_signals.hpp"
 
 namespace tessera::rma::server {
@@ -68,7 +68,7 @@ Result<ClientConnection*> Client::make_link(NodeId node, std::chrono::millisecon
   const std::lock_guard guard(peer.connecting);
   if (peer.link == nullptr) {
     // A device is used without the agent, and so always needs a connection of its own.
-    const bool needs_connection = !is_clustered(node) || options_.fabrics != nullptr;
+    const bool needs_connection = !is_clustered(node) || options_.rdma_provider != nullptr;
     std::unique_ptr<ClientConnection> link;
     Status refusal;
     if (needs_connection) {
@@ -173,12 +173,12 @@ std::chrono::nanoseconds Client::silence_of(NodeId node) noexcept {
 // fabric is required.
 Status Client::move_to_fabric(ClientConnection& link, NodeId node,
                               std::chrono::milliseconds timeout) {
-  if (options_.fabrics == nullptr) {
+  if (options_.rdma_provider == nullptr) {
     return {};
   }
   Status moved = make_fabric();
   if (moved.ok()) {
-    auto path = fabric_.load()->open_path();
+    auto path = fabric_.load()->open_connection();
     moved =
         path.ok() ? link.move_to(std::move(path).take(), Clock::now() + timeout) : path.status();
   }
@@ -203,7 +203,7 @@ Status Client::check_tcp_allowed(NodeId node, const Status& reason) {
 Status Client::make_fabric() {
   Status made;
   std::call_once(fabric_made_, [&] {
-    auto fabric = options_.fabrics->create();
+    auto fabric = options_.rdma_provider->create();
     made = fabric.status();
     if (fabric.ok()) {
       own_fabric_ = std::move(fabric).take();
@@ -365,7 +365,7 @@ void Client::poll_sockets(std::chrono::nanoseconds period) {
 void Client::spin(const Completion& done) {
   detail::Helper* const helper = options_.helper();
   const auto budget =
-      helper == nullptr ? options_.spin : std::max(options_.spin, options_.min_help_spin);
+      helper == nullptr ? options_.spin : std::max(options_.spin, options_.min_progress_spin);
   const detail::ProgressScope helping(helper);
   // Polling a device is cheap compared with an iteration of the agent's work.
   const unsigned polls_a_help = fabric_.load(std::memory_order_relaxed) == nullptr ? 1 : 8;

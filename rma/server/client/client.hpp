@@ -23,21 +23,21 @@
 #include <thread>
 #include <vector>
 
-#include "rma/transport/completion.hpp"
-#include "rma/transport/channel.hpp"
-#include "rma/engine/long_wait.hpp"
-#include "rma/transport/control_channel.hpp"
-#include "rma/engine/node_map.hpp"
-#include "rma/node/node.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/engine/long_wait.hpp"
+#include "rma/engine/node_map.hpp"
+#include "rma/node/node.hpp"
 #include "rma/server/client/client_connection.hpp"
 #include "rma/server/client/connector.hpp"
 #include "rma/server/client/packing_model.hpp"
 #include "rma/server/connection/clusters.hpp"
-#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/wire/handshake.hpp"
 #include "rma/server/wire/parts.hpp"
+#include "rma/transport/channel.hpp"
+#include "rma/transport/completion.hpp"
+#include "rma/transport/control_channel.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 
 namespace tessera::rma::server {
 
@@ -58,16 +58,16 @@ struct ClientOptions {
   /// to max_pause.
   std::chrono::milliseconds first_pause = longest_silence;
   std::chrono::milliseconds max_pause = 16 * longest_silence;
-  std::chrono::nanoseconds spin{0};           ///< how long a waiting thread spins
-  std::chrono::nanoseconds min_help_spin{0};  ///< how long it spins at least, if it helps
+  std::chrono::nanoseconds spin{0};               ///< how long a waiting thread spins
+  std::chrono::nanoseconds min_progress_spin{0};  ///< how long it spins at least, if it helps
   detail::YieldPolicy linger{};  ///< yield phase after it, while the core is not needed
   std::function<detail::Helper*()> helper = [] { return nullptr; };  ///< work of waiting threads
   std::size_t kept_bytes = 4U << 20U;  ///< unsent copies at one link before a post waits
   PackingLimits limits{};
   PartSizes parts{};               ///< of packed transfers
   std::size_t gathered_bytes = 0;  ///< the largest operation that may travel in a list
-  std::shared_ptr<detail::RdmaProvider> fabrics = nullptr;  ///< null: TCP only
-  std::string required;  ///< TESSERA_TRANSPORT if it does not name TCP: a node that `fabrics`
+  std::shared_ptr<detail::RdmaProvider> rdma_provider = nullptr;  ///< null: TCP only
+  std::string required;  ///< TESSERA_TRANSPORT if it does not name TCP: a node that `rdma_provider`
                          ///< cannot reach is an error then, and otherwise goes over TCP
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   Log* log = nullptr;                         ///< receives the lines about long waits; null: none

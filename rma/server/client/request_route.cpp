@@ -49,7 +49,7 @@ Status RequestRoute::post(PostedRequest request, RequestQueue::When when) {
 // overtake data that the device has written.
 Status RequestRoute::order_before(Kind kind) {
   if (link_.path() != nullptr && is_forwardable(kind) && kind != Kind::fence) {
-    TESSERA_RETURN_IF_ERROR(link_.path()->settle(link_.requests()));
+    TESSERA_RETURN_IF_ERROR(link_.path()->wait_for_writes(link_.requests()));
   }
   const ChangeTracker& changes = link_.changes();
   const bool may_read = kind == Kind::unlock || kind == Kind::push || kind == Kind::locate;

@@ -176,7 +176,7 @@ Status FrameReader::consume() {
     }
     stage_ = Stage::header;
     TESSERA_RETURN_IF_ERROR(sink_.end(header_));
-    is_latency_critical_ = is_latency_critical_ || sink_.is_awaited(header_);
+    is_latency_critical_ = is_latency_critical_ || sink_.is_latency_critical(header_);
   }
 }
 

@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
-#include "rma/transport/channel.hpp"
 #include "rma/base/result.hpp"
 #include "rma/server/connection/buffer_pool.hpp"
 #include "rma/server/wire/wire.hpp"
+#include "rma/transport/channel.hpp"
 
 namespace tessera::rma::server {
 
@@ -39,7 +39,9 @@ class FrameSink {
 
   /// True if a thread may be waiting for this very frame and should not also wait for the frames
   /// after it.
-  [[nodiscard]] virtual bool is_awaited(const FrameHeader& /*header*/) const { return false; }
+  [[nodiscard]] virtual bool is_latency_critical(const FrameHeader& /*header*/) const {
+    return false;
+  }
   /// False while this frame should not begin; it waits in the reader. The question is repeated for
   /// the same frame later.
   [[nodiscard]] virtual bool takes(const FrameHeader& /*header*/) { return true; }
@@ -64,15 +66,16 @@ class FrameReader {
   FrameReader& operator=(const FrameReader&) = delete;
 
   /// Reads what has come. It stops at a bound, so that one connection does not starve others; when
-  /// the sink does not take a frame; and after a frame for which is_awaited() is true. Returns
-  /// whether anything came. Errors: peer_lost, protocol, and the sink's; nothing more is read then.
+  /// the sink does not take a frame; and after a frame for which is_latency_critical() is true.
+  /// Returns whether anything came. Errors: peer_lost, protocol, and the sink's; nothing more is
+  /// read then.
   Result<bool> advance();
 
   /// Reads `bytes` before those of the channel: bytes that a handshake received in excess.
   Status begin_with(std::span<const std::byte> bytes);
 
   /// The last advance() stopped after a frame that a thread may be waiting for; more may have come.
-  [[nodiscard]] bool was_awaited() const noexcept { return is_latency_critical_; }
+  [[nodiscard]] bool was_latency_critical() const noexcept { return is_latency_critical_; }
 
   /// The reader holds a frame that the sink did not take: call advance() when it does.
   [[nodiscard]] bool is_held_up() const noexcept { return is_held_up_; }

@@ -15,12 +15,12 @@
 #include <thread>
 #include <utility>
 
+#include "rma/base/wait_ready.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
-#include "rma/node/wait_ready.hpp"
-#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/connection/thread_without_signals.hpp"
 #include "rma/server/wire/handshake.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 
 namespace tessera::rma {
 namespace {

@@ -20,6 +20,7 @@
 #include "rma/engine/mpi_network.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
+#include "rma/node/agent_host.hpp"
 #include "rma/transport/mpi/creation.hpp"
 #include "rma/transport/mpi/endpoint.hpp"
 #include "rma/transport/mpi/mpi_control_channel.hpp"
@@ -28,7 +29,6 @@
 #include "rma/transport/mpi/self_test.hpp"
 #include "rma/transport/mpi/staged_endpoint.hpp"
 #include "rma/transport/mpi/world.hpp"
-#include "rma/node/agent_host.hpp"
 
 namespace tessera::rma::mpi {
 namespace {
@@ -182,7 +182,7 @@ class MpiTransport final : public Transport {
     return stages_ ? std::make_unique<StagedEndpoint>(std::move(endpoint), pool_->local_windows())
                    : std::move(endpoint);
   }
-  std::unique_ptr<detail::NodeControlChannel> node_link() override {
+  std::unique_ptr<detail::NodeControlChannel> control_channel() override {
     auto link = std::make_unique<MpiControlChannel>(
         progress_, pool_, node_, nodes_, locks_by_bytes_, exit_lock_releaser_,
         [list = endpoints_](std::optional<WorldRank> only) { return list->fence(only); });

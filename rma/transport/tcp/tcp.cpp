@@ -21,9 +21,9 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
-#include "rma/node/wait_ready.hpp"
+#include "rma/base/wait_ready.hpp"
 #include "rma/transport/tcp/congestion.hpp"
-#include "rma/server/connection/response_monitor.hpp"
+#include "rma/transport/tcp/response_monitor.hpp"
 
 namespace tessera::rma::server {
 namespace {

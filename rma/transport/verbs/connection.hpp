@@ -66,7 +66,7 @@ class VerbsConnection final : public detail::RdmaConnection {
   [[nodiscard]] detail::RdmaAddressBytes address() const override;
   Status connect(const detail::RdmaAddressBytes& other) override;
   Status push(const std::byte* from, const CopyShape& shape, const detail::RemoteSpan& to) override;
-  Status settle(detail::Requests& requests) override;
+  Status wait_for_writes(detail::Requests& requests) override;
   void watch(std::unique_ptr<detail::Channel> tcp_channel) override;
   std::unique_ptr<Endpoint> endpoint(WorldRank peer, std::unique_ptr<Endpoint> by_requests,
                                      detail::Requests& requests) override;

@@ -39,7 +39,7 @@ Status VerbsConnection::start_flush(detail::Requests& requests, Completion& done
   }
 }
 
-Status VerbsConnection::settle(detail::Requests& requests) {
+Status VerbsConnection::wait_for_writes(detail::Requests& requests) {
   if (flushed() >= last_write_.load()) {
     return {};
   }

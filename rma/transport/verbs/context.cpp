@@ -67,7 +67,7 @@ Status VerbsContext::make() {
   return {};
 }
 
-Result<std::unique_ptr<detail::RdmaConnection>> VerbsContext::open_path() {
+Result<std::unique_ptr<detail::RdmaConnection>> VerbsContext::open_connection() {
   if (has_failed_) {
     return Status::error(Code::unsupported, fmt::format("{} failed before", device()->name()));
   }

@@ -18,8 +18,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/transport/rdma.hpp"
 #include "rma/node/node.hpp"
+#include "rma/transport/rdma.hpp"
 #include "rma/transport/verbs/arena_registrations.hpp"
 #include "rma/transport/verbs/buffer_pool.hpp"
 #include "rma/transport/verbs/cost_model.hpp"
@@ -95,7 +95,7 @@ class VerbsContext final : public detail::RdmaContext {
   VerbsContext(const VerbsContext&) = delete;
   VerbsContext& operator=(const VerbsContext&) = delete;
 
-  Result<std::unique_ptr<detail::RdmaConnection>> open_path() override;
+  Result<std::unique_ptr<detail::RdmaConnection>> open_connection() override;
   int progress() override;
   [[nodiscard]] bool is_busy() const noexcept override { return under_way_.load() > 0; }
   std::vector<int> take_ready_descriptors() override;

@@ -18,7 +18,7 @@ double in_kib(std::size_t bytes) noexcept {
 
 // A row by itself costs a request; a packed row is copied at both ends, and costs its share of a
 // message.
-std::size_t CostModel::least_row() const noexcept {
+std::size_t CostModel::min_row() const noexcept {
   constexpr std::size_t min_row = 64;
   constexpr std::size_t max_row = std::size_t{32} * 1024;
   const double packed_kib = 2 * times_.copied_kib + times_.request / in_kib(message_bytes_);

@@ -36,7 +36,7 @@ class CostModel {
 
   /// Rows of at least this many bytes are better sent as a device request each; shorter ones are
   /// better packed, sent and unpacked. A power of two, 64 to 32768.
-  [[nodiscard]] std::size_t least_row() const noexcept;
+  [[nodiscard]] std::size_t min_row() const noexcept;
 
   /// Whether a get of this size is faster if the other end writes the data (host-assisted,
   /// [ARMCI06] §5.2.3) than if this end reads it. That is so if the device's reads are slower than

@@ -84,8 +84,8 @@ Result<std::shared_ptr<Device>> open_device(std::shared_ptr<VerbsLibrary> librar
 
 }  // namespace
 
-Result<std::shared_ptr<detail::RdmaProvider>> find_fabric(std::shared_ptr<VerbsLibrary> library,
-                                                          const TransportContext& context) {
+Result<std::shared_ptr<detail::RdmaProvider>> find_rdma_provider(
+    std::shared_ptr<VerbsLibrary> library, const TransportContext& context) {
   TESSERA_ASSIGN_OR_RETURN(const DeviceOptions wanted, DeviceOptions::from(*context.settings));
   auto adapter = std::make_shared<Adapter>();
   TESSERA_ASSIGN_OR_RETURN(adapter->device, open_device(std::move(library), wanted));

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "rma/transport/rdma.hpp"
 #include "rma/base/result.hpp"
+#include "rma/transport/rdma.hpp"
 #include "rma/transport/transport.hpp"
 #include "rma/transport/verbs/library.hpp"
 
@@ -15,8 +15,8 @@ namespace tessera::rma::verbs {
 
 /// Finds the device that the job's settings name, or the best one. Errors: unsupported, with the
 /// reason, if none is usable.
-Result<std::shared_ptr<detail::RdmaProvider>> find_fabric(std::shared_ptr<VerbsLibrary> library,
-                                                          const TransportContext& context);
+Result<std::shared_ptr<detail::RdmaProvider>> find_rdma_provider(
+    std::shared_ptr<VerbsLibrary> library, const TransportContext& context);
 
 /// For messages: the device that would be used, or why none is usable.
 std::string describe_device(std::shared_ptr<VerbsLibrary> library, const Settings& settings);

@@ -37,7 +37,7 @@ ibv_send_wr request_for(ibv_wr_opcode opcode, ibv_sge& piece,
 }
 
 std::size_t find_min_row(const Adapter& adapter) {
-  return adapter.options.min_row > 0 ? adapter.options.min_row : adapter.costs().least_row();
+  return adapter.options.min_row > 0 ? adapter.options.min_row : adapter.costs().min_row();
 }
 
 // Gets of at least this size are assisted.

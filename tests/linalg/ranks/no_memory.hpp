@@ -3,7 +3,7 @@
 // Shared code of tests in which memory runs out. Each allocation of each rank fails in turn, until
 // an operation completes without a failure; its result must be right then:
 //
-//     expect_all_told([](Job& job) -> Operation { … });
+//     expect_all_report([](Job& job) -> Operation { … });
 //
 // All members return, all with an error or all without one, and continue with the next operation.
 // Two kinds of allocations don't fail: those within rma, where a wait makes progress for others
@@ -64,7 +64,7 @@ inline std::int64_t fail_each_allocation(Job& job, const Operation& operation, s
 }
 
 /// All members get an error for each failure, and the operation is right without one.
-inline void expect_all_told(const std::function<Operation(Job&)>& make) {
+inline void expect_all_report(const std::function<Operation(Job&)>& make) {
   if (!rma::test::is_shared_library(library_of_rma)) {
     GTEST_SKIP() << "allocations of rma cannot be distinguished from others";
   }

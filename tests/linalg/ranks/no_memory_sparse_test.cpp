@@ -26,7 +26,7 @@ using rma::Status;
 using test::cyclic_vector;
 using test::Element;
 using test::elements;
-using test::expect_all_told;
+using test::expect_all_report;
 using test::expect_elements;
 using test::keep;
 using test::matrix;
@@ -93,10 +93,10 @@ Operation assembly(Job& job, const SparseOptions& options) {
 }
 
 TEST(NoMemory, InAssembly) {
-  expect_all_told([](Job& job) { return assembly(job, {}); });
+  expect_all_report([](Job& job) { return assembly(job, {}); });
 }
 TEST(NoMemory, InBalancedAssembly) {
-  expect_all_told([](Job& job) { return assembly(job, {.balance = RowBalance::entries}); });
+  expect_all_report([](Job& job) { return assembly(job, {.balance = RowBalance::entries}); });
 }
 
 // An operation that makes a sparse matrix from others, which it doesn't change.
@@ -113,10 +113,10 @@ Operation reading_dense(Job& job, const SparseOptions& options) {
 }
 
 TEST(NoMemory, InFromDense) {
-  expect_all_told([](Job& job) { return reading_dense(job, {}); });
+  expect_all_report([](Job& job) { return reading_dense(job, {}); });
 }
 TEST(NoMemory, InBalancedFromDense) {
-  expect_all_told([](Job& job) { return reading_dense(job, {.balance = RowBalance::entries}); });
+  expect_all_report([](Job& job) { return reading_dense(job, {.balance = RowBalance::entries}); });
 }
 
 // As above; `from` is the matrix of entry().
@@ -128,21 +128,21 @@ Operation making_of_sparse(Job& job,
 }
 
 TEST(NoMemory, InTranspose) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return making_of_sparse(
         job, [](SparseMatrix<double>& from) { return transpose(from); },
         [](std::int64_t i, std::int64_t j) { return entry(j, i); });
   });
 }
 TEST(NoMemory, InProductsOfSparseMatrices) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return making_of_sparse(
         job, [](SparseMatrix<double>& from) { return multiply(from, from, "product"); },
         product(entry, entry, n));
   });
 }
 TEST(NoMemory, InSketches) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     constexpr std::int64_t buckets = 20;
     const Element sketch = [](std::int64_t bucket, std::int64_t i) {
       const SketchBucket place = sketch_bucket(1, i, buckets);
@@ -155,7 +155,7 @@ TEST(NoMemory, InSketches) {
 }
 
 TEST(NoMemory, InToDense) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     const auto from = std::make_shared<SparseMatrix<double>>(sparse(job));
     const auto to = std::make_shared<Array<double>>(matrix(job, n, n, number_at));
     return writing(
@@ -163,7 +163,7 @@ TEST(NoMemory, InToDense) {
   });
 }
 TEST(NoMemory, InSparseTimesDense) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     const auto a = std::make_shared<SparseMatrix<double>>(sparse(job));
     const auto b = std::make_shared<Array<double>>(matrix(job, n, 40, number_at));
     const auto c = std::make_shared<Array<double>>(matrix(job, n, 40, number_at));
@@ -172,7 +172,7 @@ TEST(NoMemory, InSparseTimesDense) {
   });
 }
 TEST(NoMemory, InDenseTimesSparse) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     const auto a = std::make_shared<Array<double>>(matrix(job, 40, n, number_at));
     const auto b = std::make_shared<SparseMatrix<double>>(sparse(job));
     const auto c = std::make_shared<Array<double>>(matrix(job, 40, n, number_at));
@@ -182,7 +182,7 @@ TEST(NoMemory, InDenseTimesSparse) {
 }
 
 TEST(NoMemory, InScaleColumns) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     const auto a = std::make_shared<std::optional<SparseMatrix<double>>>();
     const auto factors = std::make_shared<Array<double>>(vector(job, n));
     return {.prepare = [=, &job] { *a = sparse(job); },
@@ -196,7 +196,7 @@ TEST(NoMemory, InScaleColumns) {
   });
 }
 TEST(NoMemory, InGetDiagonal) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     const auto a = std::make_shared<SparseMatrix<double>>(sparse(job));
     const auto diagonal = std::make_shared<Array<double>>(vector(job, n));
     return writing(
@@ -275,22 +275,22 @@ const SpmvOptions kinds_of_spmv[] = {
 
 TEST(NoMemory, InPlans) {
   for (const SpmvOptions& options : kinds_of_spmv) {
-    expect_all_told([&](Job& job) { return planning(job, options); });
+    expect_all_report([&](Job& job) { return planning(job, options); });
   }
 }
 TEST(NoMemory, InSpmv) {
   for (const SpmvOptions& options : kinds_of_spmv) {
-    expect_all_told([&](Job& job) { return multiplying(job, options); });
+    expect_all_report([&](Job& job) { return multiplying(job, options); });
   }
 }
 TEST(NoMemory, InTransposedSpmv) {
   for (const SpmvOptions& options : kinds_of_spmv) {
-    expect_all_told([&](Job& job) { return multiplying_transposed(job, options); });
+    expect_all_report([&](Job& job) { return multiplying_transposed(job, options); });
   }
 }
 
 TEST(NoMemory, InGetOfSparseMatrices) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     const auto a = std::make_shared<SparseMatrix<double>>(sparse(job));
     const auto got = std::make_shared<std::optional<LocalCsr<double>>>();
     return {.prepare = nothing,
@@ -300,7 +300,7 @@ TEST(NoMemory, InGetOfSparseMatrices) {
   });
 }
 TEST(NoMemory, InAdd) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     const auto to = std::make_shared<std::optional<SparseBuilder<double>>>();
     const auto list = std::make_shared<std::vector<Triplet<double>>>(n);
     const auto add_all = [=]() -> Status {

@@ -31,7 +31,7 @@ using rma::Status;
 using test::cyclic_vector;
 using test::Element;
 using test::elements;
-using test::expect_all_told;
+using test::expect_all_report;
 using test::expect_elements;
 using test::keep;
 using test::matrix;
@@ -93,7 +93,7 @@ void expect_ones(System& system) {
 }
 
 TEST(NoMemory, InLu) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_system(
         job, well_conditioned,
         [](System& system) { return keep(lu(system.a, by_blocks), system.pivots); },
@@ -104,7 +104,7 @@ TEST(NoMemory, InLu) {
   });
 }
 TEST(NoMemory, InCholesky) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     auto operation = on_system(
         job, definite, [](System& system) { return cholesky(system.a, {.how = by_blocks}); },
         [](System& system) {
@@ -131,28 +131,28 @@ void expect_factor_of_qr(const System& system) {
   }
 }
 TEST(NoMemory, InQr) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_system(
         job, well_conditioned, [](System& system) { return qr(system.a, by_blocks).status(); },
         expect_factor_of_qr);
   });
 }
 TEST(NoMemory, InSolve) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_system(
         job, well_conditioned, [](System& system) { return solve(system.a, system.b); },
         expect_ones);
   });
 }
 TEST(NoMemory, InSolvePositiveDefinite) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_system(
         job, definite, [](System& system) { return solve_positive_definite(system.a, system.b); },
         expect_ones);
   });
 }
 TEST(NoMemory, InLeastSquares) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_system(
         job, well_conditioned,
         [](System& system) { return least_squares(system.a, system.b, system.x); },
@@ -160,7 +160,7 @@ TEST(NoMemory, InLeastSquares) {
   });
 }
 TEST(NoMemory, InInvertPositiveDefinite) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_system(
         job, definite, [](System& system) { return invert_positive_definite(system.a); },
         [](System& system) {
@@ -178,7 +178,7 @@ double eigenvalue_of_it(std::int64_t k) {
   return 2 - 2 * std::cos(static_cast<double>(k + 1) * std::numbers::pi / (order + 1));
 }
 TEST(NoMemory, InEigenvalues) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_system(
         job, second_difference,
         [](System& system) { return keep(eigenvalues(system.a), system.values); },
@@ -191,7 +191,7 @@ TEST(NoMemory, InEigenvalues) {
   });
 }
 TEST(NoMemory, InSingularValues) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_system(
         job, second_difference,
         [](System& system) { return keep(singular_values(system.a), system.values); },
@@ -204,7 +204,7 @@ TEST(NoMemory, InSingularValues) {
   });
 }
 TEST(NoMemory, InGemm) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     const auto a = std::make_shared<Array<double>>(matrix(job, order, order, number_at));
     const auto c = std::make_shared<Array<double>>(matrix(job, order, order, one));
     auto operation = writing(
@@ -245,7 +245,7 @@ Operation on_vectors(Job& job, std::function<Status(Vectors&)> run,
 }
 
 TEST(NoMemory, InTransform) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     auto operation = on_vectors(
         job,
         [](Vectors& vectors) {
@@ -258,7 +258,7 @@ TEST(NoMemory, InTransform) {
   });
 }
 TEST(NoMemory, InScans) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_vectors(
         job,
         [](Vectors& vectors) { return arrays::scan_add(vectors.from, vectors.mask, vectors.to); },
@@ -272,7 +272,7 @@ TEST(NoMemory, InScans) {
   });
 }
 TEST(NoMemory, InPack) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_vectors(
         job,
         [](Vectors& vectors) {
@@ -282,7 +282,7 @@ TEST(NoMemory, InPack) {
   });
 }
 TEST(NoMemory, InUnpack) {
-  expect_all_told([](Job& job) {
+  expect_all_report([](Job& job) {
     return on_vectors(
         job,
         [](Vectors& vectors) {
@@ -292,7 +292,7 @@ TEST(NoMemory, InUnpack) {
   });
 }
 TEST(NoMemory, InReductions) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     const auto a = std::make_shared<Array<double>>(vector(job, length));
     const auto b = std::make_shared<Array<double>>(cyclic_vector(job, length));
     const auto wide = std::make_shared<Array<double>>(matrix(job, 4, length, number_at));
@@ -327,7 +327,7 @@ TEST(NoMemory, InReductions) {
   });
 }
 TEST(NoMemory, InGather) {
-  expect_all_told([](Job& job) -> Operation {
+  expect_all_report([](Job& job) -> Operation {
     const auto vectors = std::make_shared<Vectors>(job);
     const auto values = std::make_shared<std::vector<double>>(length);
     const auto places = std::make_shared<std::vector<Index>>();

@@ -11,9 +11,9 @@
 #include <string>
 #include <utility>
 
-#include "rma/tuning.hpp"
 #include "rma/transport/verbs/connection.hpp"
 #include "rma/transport/verbs/context.hpp"
+#include "rma/tuning.hpp"
 #include "tests/rma/node_rig.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/fake_verbs.hpp"
@@ -60,11 +60,11 @@ struct Ends {
   std::unique_ptr<detail::RdmaConnection> there;
 };
 
-/// Connection `number` of both. Errors: as open_path().
+/// Connection `number` of both. Errors: as open_connection().
 inline Result<Ends> connect(VerbsContext& here, VerbsContext& there, int number) {
   Ends ends;
-  TESSERA_ASSIGN_OR_RETURN(ends.here, here.open_path());
-  TESSERA_ASSIGN_OR_RETURN(ends.there, there.open_path());
+  TESSERA_ASSIGN_OR_RETURN(ends.here, here.open_connection());
+  TESSERA_ASSIGN_OR_RETURN(ends.there, there.open_connection());
   TESSERA_RETURN_IF_ERROR(ends.here->connect(ends.there->address()));
   TESSERA_RETURN_IF_ERROR(ends.there->connect(ends.here->address()));
   ends.here->watch(std::make_unique<SilentStream>(number));

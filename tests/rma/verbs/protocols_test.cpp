@@ -259,13 +259,13 @@ TEST(CostModel, PacksRowsThatAreShorterThanARequestIsWorth) {
   verbs::DeviceTimes times;
   times.request = 160;
   times.copied_kib = 80;  // with its share of a message, 180 ns a KiB
-  EXPECT_EQ(verbs::CostModel(times, message_bytes).least_row(), 1024U);
+  EXPECT_EQ(verbs::CostModel(times, message_bytes).min_row(), 1024U);
   times.request = 16;
-  EXPECT_EQ(verbs::CostModel(times, message_bytes).least_row(), 128U);
+  EXPECT_EQ(verbs::CostModel(times, message_bytes).min_row(), 128U);
   times.request = 1;
-  EXPECT_EQ(verbs::CostModel(times, message_bytes).least_row(), 64U);
+  EXPECT_EQ(verbs::CostModel(times, message_bytes).min_row(), 64U);
   times.request = 1e6;
-  EXPECT_LE(verbs::CostModel(times, message_bytes).least_row(), 32U * 1024);
+  EXPECT_LE(verbs::CostModel(times, message_bytes).min_row(), 32U * 1024);
 }
 
 TEST(CostModel, CopiesWhatIsCopiedSoonerThanRegistered) {

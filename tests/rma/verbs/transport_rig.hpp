@@ -184,7 +184,7 @@ class RdmaJob {
     mine.verbs_device = "fake" + std::to_string(context.rank.value);
     TransportContext changed = context;
     changed.settings = &mine;
-    return verbs::find_fabric(network_, changed);
+    return verbs::find_rdma_provider(network_, changed);
   }
   TransportFactory transport() {
     TransportFactory factory = server::factory(

@@ -38,7 +38,7 @@ class VerbsAgent : public testing::Test {
       TransportContext context;
       context.settings = &settings;
       context.shared_node = node;
-      return verbs::find_fabric(network, context).value();
+      return verbs::find_rdma_provider(network, context).value();
     };
   }
   RawPeer authenticated_peer() {
@@ -189,7 +189,7 @@ TEST_F(VerbsAgent, ReleasesTheRdmaConnectionsOfDeadClients) {
   for (int round = 0; round < 3; ++round) {
     Client client([&] {
       ClientOptions options = options_for(*node_, foreign_rank);
-      options.fabrics = finder(network_, "fake1")(shared_node_);
+      options.rdma_provider = finder(network_, "fake1")(shared_node_);
       return options;
     }());
     ClientConnection* const connection = client.link_to(NodeId{0}).value();
@@ -205,7 +205,7 @@ TEST_F(VerbsAgent, ReleasesTheRdmaConnectionsOfDeadClients) {
 TEST_F(VerbsAgent, ThatEndsIsReportedToWaiters) {
   ClientOptions options = options_for(*node_, foreign_rank);
   options.agent_hosts = {WorldRank{0}};
-  options.fabrics = finder(network_, "fake1")(shared_node_);
+  options.rdma_provider = finder(network_, "fake1")(shared_node_);
   Client client(std::move(options));
   ClientConnection* const connection = client.link_to(NodeId{0}).value();
   ASSERT_NE(connection->path(), nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/base/label.hpp"
+#include "rma/label.hpp"
 
 #include <fmt/format.h>
 
