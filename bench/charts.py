@@ -4,6 +4,7 @@
 import io
 import math
 import re
+import textwrap
 from html import escape
 
 from dataset import display_name, joined, keys_that_differ, kind_of, known, plural
@@ -230,9 +231,9 @@ def draw(chart, colours):
             axes.fill_between(xs, lows, highs, color=colour, alpha=0.18, linewidth=0)
     set_scale(axes.yaxis, heights, chart.y[1], is_linear)
     if chart.categories:
-        rotated = max(map(len, chart.categories)) * len(chart.categories) > 60
-        axes.set_xticks(range(len(chart.categories)), [each.replace("$", r"\$") for each in chart.categories],
-                        rotation=30 if rotated else 0, ha="right" if rotated else "center")
+        width = max(6, 60 // len(chart.categories))  # letters
+        axes.set_xticks(range(len(chart.categories)),
+                        [textwrap.fill(each.replace("$", r"\$"), width) for each in chart.categories])
     else:
         places = chart.places()
         set_scale(axes.xaxis, places, chart.x[1], places[0] <= 0 or places[-1] < 3 * places[0]
@@ -249,6 +250,7 @@ def draw(chart, colours):
 def pattern_html(pattern):
     """Where a matrix has entries: darker cells have more."""
     from matplotlib.colors import LogNorm
+    from matplotlib.ticker import FuncFormatter
     cells = [count for line in pattern["cells"] for count in line]
     filled = [count for count in cells if count]
     figure = new_figure(4)
@@ -257,7 +259,8 @@ def pattern_html(pattern):
     if filled:
         shades = [[count or math.nan for count in line] for line in pattern["cells"]]
         norm = LogNorm(min(filled) / 2, max(filled))
-        figure.colorbar(axes.imshow(shades, cmap="Blues", norm=norm, interpolation="none"), label="Entries of a cell")
+        figure.colorbar(axes.imshow(shades, cmap="Blues", norm=norm, interpolation="none"), label="Entries of a cell",
+                        format=FuncFormatter(lambda value, _: label(value, "count")))
     title = f"Entries of {pattern['name']}"
     size = (f"{pattern['rows']} × {pattern['columns']}, {pattern['entries']} entries, in {len(pattern['cells'])} × "
             f"{len(pattern['cells'][0])} cells")

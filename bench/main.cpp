@@ -41,7 +41,6 @@
 #include "bench/relaunch.hpp"
 #include "bench/result_writer.hpp"
 #include "bench/session.hpp"
-#include "bench/support/ending_signals.hpp"
 #include "bench/support/job_group.hpp"
 #include "bench/support/machine.hpp"
 #include "linalg/blas_threads.hpp"

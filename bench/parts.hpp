@@ -91,7 +91,8 @@ void measure_armci_allocations(Session& session);
 std::function<void(Session&)> between_nodes(std::function<void(Session&)> part,
                                             const std::string& bench = "net");
 
-/// Put, get, accumulate, fetch_add, swap; lock and unlock without contention.
+/// Put, get, accumulate, fetch_add, swap; lock and unlock without contention; round trips of bare
+/// messages.
 void measure_net_latency(Session& session);
 /// The same on rank 0's node and across nodes; lock and unlock separately. Needs a rank on rank 0's
 /// node and one on another; otherwise prints a remark.

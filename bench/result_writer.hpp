@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // ResultWriter: writes the results of a run as JSON once: at its end, or when a signal or an
-// exception ends it early.
+// exception ends it early. TerminationSignals: calls a function when a signal is about to end the
+// program.
 #pragma once
 
+#include <csignal>
+
+#include <array>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "bench/support/rank_group.hpp"
 #include "bench/support/record.hpp"
@@ -38,6 +44,32 @@ class ResultWriter {
   std::string path_;
   std::mutex mutex_;
   bool is_written_ = false;
+};
+
+/// During its lifetime, the first SIGINT, SIGTERM, SIGHUP or SIGPIPE calls `last`, and then ends
+/// the process as it would have done without this object. Ignores such signals that arrive
+/// meanwhile. Signals that the process ignores stay ignored. `last` runs in a thread of its own,
+/// which blocks all signals, while the other threads continue. It may do anything except throw or
+/// destroy this object. At most one object per process. Throws std::system_error if the system
+/// can't provide a pipe or a thread.
+class TerminationSignals {
+ public:
+  explicit TerminationSignals(std::function<void(int number)> last);
+  /// After it returns, `last` isn't called any more. If a signal has called `last`, the destructor
+  /// does not return.
+  ~TerminationSignals();
+  TerminationSignals(const TerminationSignals&) = delete;
+  TerminationSignals& operator=(const TerminationSignals&) = delete;
+
+ private:
+  static constexpr std::array numbers = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+  void wait();
+
+  std::function<void(int number)> last_;
+  std::array<int, 2> pipe_ = {-1, -1};
+  std::array<struct sigaction, numbers.size()> before_ = {};
+  std::thread thread_;
 };
 
 }  // namespace tessera::bench

@@ -67,6 +67,19 @@ Suite windows_suite() {
           windows_targets()};
 }
 
+Suite armci_suite() {
+  return {"armci",
+          "calls of the ARMCI interface by Tessera, compared with ARMCI-MPI in the same rounds",
+          {{"contiguous", measure_armci_contiguous},
+           {"strided", measure_armci_strided},
+           {"lists", measure_armci_lists},
+           {"synchronisation", measure_armci_synchronisation},
+           {"progress", measure_armci_progress},
+           {"overlap", measure_armci_overlap},
+           {"allocations", measure_armci_allocations}},
+          {}};
+}
+
 }  // namespace
 
 const std::vector<Suite>& suites() {
@@ -84,16 +97,7 @@ const std::vector<Suite>& suites() {
         {"registration", over_devices(measure_verbs_registration)}},
        verbs_targets()},
       windows_suite(),
-      {"armci",
-       "calls of the ARMCI interface by Tessera, compared with ARMCI-MPI in the same rounds",
-       {{"contiguous", measure_armci_contiguous},
-        {"strided", measure_armci_strided},
-        {"lists", measure_armci_lists},
-        {"synchronisation", measure_armci_synchronisation},
-        {"progress", measure_armci_progress},
-        {"overlap", measure_armci_overlap},
-        {"allocations", measure_armci_allocations}},
-       {}},
+      armci_suite(),
       {"scale",
        "memory of agents for growing numbers of processes, and requests that agents forward",
        {{"memory", measure_scale_memory},

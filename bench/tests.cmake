@@ -509,7 +509,7 @@ endif()
 set(page ${CMAKE_CURRENT_BINARY_DIR}/report)
 set(check_page ${TESSERA_PLOT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/bench/page_check)
 add_test(NAME bench.report.page COMMAND ${TESSERA_PLOT_PYTHON} ${PROJECT_SOURCE_DIR}/tests/bench/page_test)
-tessera_test_properties(bench.report.page 1 "" 120 "")
+tessera_test_properties(bench.report.page 1 "" 300 "")
 # A page of a file with sparse matrices, and of several runs, with figures of nearly all experiments.
 add_test(NAME bench.report.pictures COMMAND ${check_page} spmv.html spmv.json
   WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/mpi/windows.hpp"
+#include "bench/parts.hpp"
 
-#include <utility>
-
-#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -12,8 +9,12 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
-#include "bench/parts.hpp"
+
+#include <fmt/format.h>
+
+#include "bench/net/wire.hpp"
 #include "bench/rma/tessera_candidate.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/job_group.hpp"
@@ -34,6 +35,9 @@ std::function<void(Session&)> over_windows(std::function<void(Session&)> part) {
   };
 }
 
+namespace {
+
+/// The candidates of the libraries that support `c`: MPI, ARMCI-MPI.
 std::vector<Candidate> library_candidates(Session& session, const Case& c) {
   std::vector<Candidate> found;
   for (const auto& baseline : session.library_baselines()) {
@@ -42,6 +46,7 @@ std::vector<Candidate> library_candidates(Session& session, const Case& c) {
   return found;
 }
 
+/// Collective. Measures `c`, records, and adds line `line`.
 std::vector<Measured> measure_on_windows(Session& session, Topic& topic, const Case& c,
                                          std::int64_t line,
                                          const std::vector<Candidate>& candidates) {
@@ -50,6 +55,9 @@ std::vector<Measured> measure_on_windows(Session& session, Topic& topic, const C
                       session.options().measure_options());
 }
 
+/// Reports to `target` the ratio of the subject, which is the last candidate, to `reference`, in
+/// the target's sense; or that its reference is missing. Does nothing if options choose modes other
+/// than the default ones.
 void observe_on_windows(const Session& session, const char* target, Target::Sense sense,
                         const std::string& where, const std::vector<Measured>& measured,
                         std::string_view reference) {
@@ -67,6 +75,8 @@ void observe_on_windows(const Session& session, const char* target, Target::Sens
                           : ratio_of_medians(beside->samples_ns, own.samples_ns);
   session.targets().observe(target, where, ratio);
 }
+
+}  // namespace
 
 // Contiguous transfers, compared with the MPI calls that the transport makes ([ARMCIMPI12], figure
 // 3). Local completion is compared with MPI_Win_flush_local, a fence with MPI_Win_flush.

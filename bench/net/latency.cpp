@@ -64,6 +64,23 @@ void measure_atomic(Wire& wire, Operation operation, const std::string& title) {
   wire.measure(topic, "", 8, 8, candidates);
 }
 
+/// What the network takes for a message there and back, without any library.
+void measure_round_trips(Wire& wire) {
+  Topic topic{"Round Trip Latency of Bare Messages", "ping_pong"};
+  for (const std::size_t bytes : {8U, 64U, 512U}) {
+    std::vector<Candidate> candidates;
+    add(candidates, wire.mpi_ping_pong(bytes));
+    for (const Waiting waiting : {Waiting::blocking, Waiting::polling}) {
+      TcpBaseline* const tcp = wire.tcp(waiting);
+      add(candidates, tcp != nullptr ? tcp->ping_pong(bytes) : std::nullopt);
+    }
+    if (!candidates.empty()) {
+      const auto size = static_cast<std::int64_t>(bytes);
+      wire.measure(topic, "", size, size, candidates);
+    }
+  }
+}
+
 }  // namespace
 
 void measure_net_latency(Session& session) {
@@ -76,6 +93,7 @@ void measure_net_latency(Session& session) {
   measure_atomic(wire, Operation::swap, "Swap Latency");
   measure_atomic(wire, Operation::compare_swap, "Compare-and-Swap Latency");
   measure_atomic(wire, Operation::lock_unlock, "Lock and Unlock Latency");
+  measure_round_trips(wire);
 }
 
 void measure_net_rate(Session& session) {

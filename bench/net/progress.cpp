@@ -4,18 +4,18 @@
 // agent must get a processor first. They are compared with bare sockets, where a thread at the
 // target sleeps until a request comes. MPI's windows are not a baseline here: a target that doesn't
 // call MPI need not answer.
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <array>
-#include <string>
 #include "bench/net/wire.hpp"
 #include "bench/parts.hpp"
 #include "bench/support/clock.hpp"

@@ -7,6 +7,7 @@
 // The protocol of a transfer is a setting of a job (docs/tuning.md). So each one has its own job of
 // the same ranks, in addition to the benchmark's job. All of them take part in the same rounds; the
 // agents of idle jobs sleep.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -16,7 +17,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include "bench/net/wire.hpp"
 #include "bench/parts.hpp"
 #include "bench/rma/tessera_candidate.hpp"

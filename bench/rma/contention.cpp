@@ -3,6 +3,7 @@
 // Several ranks on one target. The baseline is a plain loop of all ranks at once, which loses
 // updates: it shows what the memory itself does when several processors write to it.
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include "arrays/counter.hpp"
 #include "bench/baselines/kernels.hpp"
 #include "bench/parts.hpp"

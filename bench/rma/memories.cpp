@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/rma/memories.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <span>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
+
 #include "rma/transfer.hpp"
 
 namespace tessera::bench {

@@ -12,13 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include <functional>
-#include <string>
 #include "bench/baselines/kernels.hpp"
 #include "bench/baselines/mpi_memory.hpp"
 #include "bench/baselines/shmem_memory.hpp"

@@ -12,13 +12,13 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <memory>
 #include "bench/parts.hpp"
 #include "bench/rma/tessera_candidate.hpp"
 #include "rma/agent_memory.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/support/job_group.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <span>
 #include <string_view>
 #include <vector>
+
 #include "rma/bootstrap.hpp"
 
 namespace tessera::bench {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include <fmt/format.h>
+
 #include "bench/support/statistics.hpp"
 
 namespace tessera::bench {

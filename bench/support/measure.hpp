@@ -18,13 +18,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <cstddef>
-#include <limits>
 #include "bench/support/candidate.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/support/rank_group.hpp"

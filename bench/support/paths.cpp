@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 #include <vector>
+
 #include "bench/support/options.hpp"
 
 namespace tessera::bench {

@@ -15,7 +15,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "bench/support/machine.hpp"
-#include "bench/support/matrix_pattern.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/statistics.hpp"
 #include "bench/support/target.hpp"
@@ -69,6 +68,17 @@ struct Rating {
   double value = 0;
   std::string unit;  ///< "GUPS", "Mop/s"
   bool valid = true;
+};
+
+/// Where a sparse matrix has entries, as counts over a coarse grid of cells. A picture needs only
+/// these, whatever the matrix's size.
+struct MatrixPattern {
+  std::string name;  ///< the results' name for the matrix
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t entries = 0;
+  /// Entries in each cell, row by row from the top; all rows have the same number of cells.
+  std::vector<std::vector<std::int64_t>> cells;
 };
 
 /// Collects the records of a run and writes them. One thread may write while others add. References

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Small puts and gets, one after the other, from memory of Job::allocate_local.
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
 #include "bench/parts.hpp"
 #include "bench/support/clock.hpp"
 #include "bench/verbs/devices.hpp"

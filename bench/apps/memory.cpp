@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string_view>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
+
 #include "apps/ccsd/contraction.hpp"
 #include "apps/ccsd/memory_plan.hpp"
 #include "apps/ccsd/molecule.hpp"
