@@ -278,17 +278,18 @@ class LocalMemory : public UntypedMemory {
   constexpr LocalMemory(T* elements, std::size_t count) noexcept
       : UntypedMemory(ContiguousMemory{const_cast<std::remove_const_t<T>*>(elements),
                                        static_cast<std::int64_t>(count)}) {}
-  // NOLINTBEGIN(google-explicit-constructor): any local memory converts to it
+  // Any local memory converts to it.
+  // NOLINTBEGIN(google-explicit-constructor,bugprone-forwarding-reference-overload)
   template <class Elements>
   requires std::convertible_to<Elements&&, std::span<T>>
   constexpr LocalMemory(Elements&& elements) noexcept
       : LocalMemory(std::span<T>(elements).data(), std::span<T>(elements).size()) {}
   template <class U>
   requires std::same_as<U, T> || std::same_as<const U, T>
-  constexpr LocalMemory(
-      const LocalView<U>& view) noexcept  // NOLINTEND(google-explicit-constructor)
+  constexpr LocalMemory(const LocalView<U>& view) noexcept
       : UntypedMemory(const_cast<std::remove_const_t<T>*>(view.data_handle()), view.extents(),
                       view.strides()) {}
+  // NOLINTEND(google-explicit-constructor,bugprone-forwarding-reference-overload)
 };
 
 }  // namespace tessera::arrays

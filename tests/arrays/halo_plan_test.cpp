@@ -70,7 +70,7 @@ class Model {
       }
       auto* const slice = reinterpret_cast<std::byte*>(slice_of(sender.rank).data());
       for (const PackedPiece& piece : packing(sender.pieces)) {
-        copy(letter_of(control, sender, place) + piece.packed_offset, slice + piece.slice_offset,
+        copy(message_of(control, sender, place) + piece.packed_offset, slice + piece.slice_offset,
              reversed(piece.shape), piece.shape.levels);
       }
     }
@@ -81,7 +81,7 @@ class Model {
     for (const PackedHaloExchange::Sender& sender : mail.senders()) {
       if (sender.message_offset) {
         for (const PackedPiece& piece : unpacking(sender.pieces)) {
-          copy(slice + piece.slice_offset, letter_of(control, sender, place) + piece.packed_offset,
+          copy(slice + piece.slice_offset, message_of(control, sender, place) + piece.packed_offset,
                piece.shape, piece.shape.levels);
         }
       }
@@ -89,7 +89,7 @@ class Model {
   }
 
  private:
-  static std::byte* letter_of(std::vector<std::byte>& control,
+  static std::byte* message_of(std::vector<std::byte>& control,
                               const PackedHaloExchange::Sender& sender, std::size_t place) {
     return control.data() + *sender.message_offset + place * sender.message_bytes;
   }

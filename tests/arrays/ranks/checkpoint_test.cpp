@@ -138,7 +138,8 @@ TYPED_TEST(CheckpointOf, KeepsEachBit) {
     auto untyped = file.read("A", array.distribution(), kind);
     ASSERT_TRUE(ok(untyped));
     got.assign(got.size(), TypeParam());
-    EXPECT_TRUE(ok(untyped->get_dense(untyped->box(), got.data(), std::ssize(got))));
+    EXPECT_TRUE(ok(untyped->transfer(untyped->box(), ContiguousMemory{got.data(), std::ssize(got)},
+                                     Transfer::get())));
     EXPECT_EQ(std::memcmp(got.data(), all.data(), all.size() * sizeof(TypeParam)), 0);
     EXPECT_TRUE(ok(untyped->sync()));
   });
