@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rma/engine/reduce.hpp"
+#include "rma/engine/region_numbers.hpp"
 #include "rma/shm/segment.hpp"
 #include "tests/rma/cluster_rig.hpp"
 #include "tests/support/checks.hpp"
