@@ -22,8 +22,8 @@
 #include "rma/engine/job_identity.hpp"
 #include "rma/engine/local_memory.hpp"
 #include "rma/engine/operation.hpp"
+#include "rma/engine/peer_routes.hpp"
 #include "rma/engine/profile_owner.hpp"
-#include "rma/engine/routes.hpp"
 #include "rma/engine/slices.hpp"
 #include "rma/engine/team_state.hpp"
 #include "rma/engine/transport_list.hpp"
@@ -99,7 +99,7 @@ class JobState : public JobIdentity, public std::enable_shared_from_this<JobStat
   [[nodiscard]] TransportList& transports() noexcept { return transports_; }
   /// To other nodes; null if there is only one.
   [[nodiscard]] NodeControlChannel* link() const noexcept { return transports_.link(); }
-  [[nodiscard]] Routes& routes() noexcept { return routes_; }
+  [[nodiscard]] PeerRoutes& routes() noexcept { return routes_; }
   [[nodiscard]] Slices& slices() noexcept { return slices_; }
   [[nodiscard]] const Slices& slices() const noexcept { return slices_; }
   [[nodiscard]] Outstanding& outstanding() noexcept { return outstanding_; }
@@ -180,7 +180,7 @@ class JobState : public JobIdentity, public std::enable_shared_from_this<JobStat
   std::atomic<bool> stopped_{false};
   std::optional<ForkGuard> fork_guard_;
   LocalMemory local_memory_;
-  Routes routes_;
+  PeerRoutes routes_;
 };
 
 /// Shared by a job's handles: destroying the last one stops the job.

@@ -46,7 +46,7 @@ NodeId NodeMap::node_of(WorldRank rank) const noexcept {
 std::vector<std::uint32_t>::const_iterator NodeMap::runs_of(NodeId node) const noexcept {
   return std::lower_bound(
       by_node_.begin(), by_node_.end(), node,
-      [this](std::uint32_t place, NodeId wanted) { return runs_[place].node < wanted; });
+      [this](std::uint32_t run, NodeId wanted) { return runs_[run].node < wanted; });
 }
 
 WorldRank NodeMap::first_rank_of(NodeId node) const noexcept {

@@ -78,7 +78,8 @@ RegionState::RegionState(Team& team, const RegionOptions& options, bool is_attac
     : keep_job_(team.state().job().weak_from_this().lock()),
       team_(team),
       options_(options),
-      is_attached_(is_attached) {
+      is_attached_(is_attached),
+      exposed_(team.state().job().node()) {
   const Transport* const between_nodes = job().transports().between_nodes();
   has_remote_updates_ = team_state().node_members() < team_.size() && between_nodes != nullptr &&
                         between_nodes->capabilities().handles_all_updates;
@@ -201,11 +202,6 @@ Status RegionState::publish() {
   return expose();
 }
 
-// The slices of this node that its agent knows.
-Directory RegionState::directory() const {
-  return Directory(job().node().arena(), job().node().lock_context());
-}
-
 // Makes this node's slices known to its agent; the first member on the node does it for all.
 Status RegionState::expose() {
   if (job().link() == nullptr || team_.state().order() != 0) {
@@ -215,6 +211,7 @@ Status RegionState::expose() {
     return {};  // agents cannot access it
   }
   const Node& node = job().node();
+  std::vector<DirectorySlice> slices;
   for (std::int32_t member = 0; member < team_.size(); ++member) {
     const WorldRank owner = team_.world_rank(TeamRank{member});
     if (node.local_rank_of(owner) < 0 || bytes(TeamRank{member}) == 0) {
@@ -234,9 +231,9 @@ Status RegionState::expose() {
     } else {
       slice.location = static_cast<std::uint64_t>(direct(TeamRank{member}) - node.memory().base());
     }
-    exposed_.push_back(slice);
+    slices.push_back(slice);
   }
-  return directory().insert(id_, exposed_);
+  return exposed_.expose(id_, std::move(slices));
 }
 
 // Calls `action` for the slices that this process can access.
@@ -267,21 +264,12 @@ Result<std::shared_ptr<RegionState>> RegionState::create(Team& team, void* memor
     if (Status met = team.agree(published); !met.ok()) {
       state->freed_.store(true);
       state->withdraw();
-      state->hide();
+      state->exposed_.hide();
       state->segment_->abandon();
       return met;
     }
     return state;
   });
-}
-
-// Reverses expose(). Must not come before all members have arrived to free the region: others may
-// still be working on it.
-void RegionState::hide() {
-  if (!exposed_.empty()) {
-    directory().remove(id_, exposed_);
-    exposed_.clear();
-  }
 }
 
 // Reverses publish().
@@ -331,12 +319,7 @@ Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
   options_.conflicts = conflicts;
   segment_->set_access(mode, conflicts);
   job().slices().regions().renew_epoch();
-  for (const DirectorySlice& each : exposed_) {
-    directory().change(id_, each.owner, [&](DirectorySlice& slice) {
-      slice.access_mode = mode;
-      slice.conflicts = conflicts;
-    });
-  }
+  exposed_.set_access(mode, conflicts);
   return team_.barrier();
 }
 
@@ -344,9 +327,7 @@ void RegionState::set_in_use_bytes(std::uint64_t bytes) noexcept {
   if (job().link() == nullptr || !options_.sparse) {
     return;  // used for access by RDMA devices only
   }
-  directory().change(id_, team_.world_rank(team_.rank()), [&](DirectorySlice& slice) {
-    slice.in_use = std::max(slice.in_use, std::min(bytes, slice.bytes));
-  });
+  exposed_.set_in_use(id_, team_.world_rank(team_.rank()), bytes);
 }
 
 Status RegionState::free(std::string_view verb) {
@@ -365,7 +346,7 @@ Status RegionState::free(std::string_view verb) {
   // The memory is freed when all members have arrived. If that is impossible (a member died, the
   // job stopped), it is freed after the last remaining one has arrived.
   Status status = team_.barrier();
-  hide();
+  exposed_.hide();
   if (status.ok()) {
     status = segment_->free();
   } else {

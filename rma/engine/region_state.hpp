@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "rma/engine/exposed_slices.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/team_state.hpp"
-#include "rma/node/directory.hpp"
 #include "rma/region.hpp"
 
 namespace tessera::rma::detail {
@@ -87,8 +87,6 @@ class RegionState {
   void for_each_mapped_slice(const Action& action) const;
   Status publish();
   Status expose();
-  [[nodiscard]] Directory directory() const;
-  void hide();
   void withdraw();
 
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it is destroyed last
@@ -105,8 +103,7 @@ class RegionState {
   // The rest is not needed for that.
   std::unique_ptr<Segment> segment_;
   std::vector<Origin> origins_;  ///< of attached memory, by team rank
-  // slices that other nodes may reach; set on the node's first member
-  std::vector<DirectorySlice> exposed_;
+  ExposedSlices exposed_;
   std::size_t foreign_stride_ = 0;  ///< between raw pointers to slices that are not mapped here
   std::atomic<bool> freed_{false};
   std::mutex foreign_mutex_;

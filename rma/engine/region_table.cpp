@@ -41,7 +41,7 @@ RegionState* RegionTable::find(RegionId id) const noexcept {
   return entry == nullptr ? nullptr : entry->state.load(std::memory_order_relaxed);
 }
 
-void RegionTable::place(Table& table, RegionId id, RegionState* state) {
+void RegionTable::store(Table& table, RegionId id, RegionState* state) {
   std::uint32_t probe = 0;
   while (table.entries[(id.value + probe) & table.mask].id.load(std::memory_order_relaxed) != 0) {
     ++probe;
@@ -68,7 +68,7 @@ void RegionTable::grow_if_full() {
   for (std::uint32_t i = 0; i < capacity; ++i) {
     const std::uint32_t id = old.entries[i].id.load(std::memory_order_relaxed);
     if (id != 0) {
-      place(*bigger, RegionId{id}, old.entries[i].state.load(std::memory_order_relaxed));
+      store(*bigger, RegionId{id}, old.entries[i].state.load(std::memory_order_relaxed));
     }
   }
   tables_.push_back(std::move(bigger));
@@ -79,7 +79,7 @@ void RegionTable::insert(RegionId id, RegionState& state) {
   const std::lock_guard guard(mutex_);
   grow_if_full();
   spare_epochs_.push_back(std::make_shared<const RegionEpoch>());
-  place(*tables_.back(), id, &state);
+  store(*tables_.back(), id, &state);
   ++live_;
 }
 

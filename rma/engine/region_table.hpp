@@ -76,7 +76,7 @@ class RegionTable {
   };
 
   static Entry* entry_of(const Table& table, RegionId id) noexcept;
-  static void place(Table& table, RegionId id, RegionState* state);
+  static void store(Table& table, RegionId id, RegionState* state);
   static void make_empty(Table& table) noexcept;
   static void make_empty(Entry& entry) noexcept;
   void grow_if_full();

@@ -18,10 +18,10 @@ class RemoteLocks {
  public:
   virtual ~RemoteLocks() = default;
 
-  /// Waits for a lock of a member; calls `look` at intervals meanwhile. Errors: peer_lost,
+  /// Waits for a lock of a member; calls `report_wait` at intervals meanwhile. Errors: peer_lost,
   /// unreachable.
   virtual Result<LockOutcome> lock(TeamRank owner, std::int64_t index,
-                                   const std::function<void()>& look) = 0;
+                                   const std::function<void()>& report_wait) = 0;
   /// The same without waiting: the outcome may be "busy".
   virtual Result<LockOutcome> try_lock(TeamRank owner, std::int64_t index) = 0;
   /// Releases it, after all that this rank did before. Requires: this rank holds it.

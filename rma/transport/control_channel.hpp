@@ -91,7 +91,7 @@ class NodeControlChannel {
                          std::uint64_t flag) = 0;
 
   /// As Node::invite, for a rank of another node. The join message names its sender.
-  virtual Status invite(WorldRank rank, const JoinMessage& invitation) = 0;
+  virtual Status invite(WorldRank rank, const JoinMessage& message) = 0;
 
   /// Stores a 32-bit word in a rank's slice after all that this thread did to that rank before, and
   /// wakes the rank if it waits for the word. Complete: at return the store is on its way.
@@ -115,10 +115,10 @@ class NodeControlChannel {
   virtual Result<std::uint64_t> notify(WorldRank rank) = 0;
 
   /// Waits for the queue lock at `offset` of the memory that `node` published as `memory`. Calls
-  /// `look` at intervals while it waits.
+  /// `report_wait` at intervals while it waits.
   /// Errors: closed (no such locks), out_of_range (no such lock), peer_lost, unreachable.
   virtual Result<LockOutcome> lock(NodeId node, RegionId memory, std::uint64_t offset,
-                                   const std::function<void()>& look) = 0;
+                                   const std::function<void()>& report_wait) = 0;
   /// The same without waiting: the outcome may be "busy".
   virtual Result<LockOutcome> try_lock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
   /// Releases the lock, after all that this thread did to that node before. Complete: at return the
@@ -144,9 +144,9 @@ class NodeControlChannel {
   virtual Result<PeerState> peer_state_of(WorldRank rank) = 0;
   /// True if that rank left or died, or if its node does not answer.
   [[nodiscard]] bool is_gone(WorldRank rank) {
-    const auto fate = peer_state_of(rank);
-    return fate.ok() ? *fate == PeerState::left || *fate == PeerState::died
-                     : !is_local_resource_error(fate.status());
+    const auto state = peer_state_of(rank);
+    return state.ok() ? *state == PeerState::left || *state == PeerState::died
+                      : !is_local_resource_error(state.status());
   }
   /// Why operations on that node fail, if they do.
   [[nodiscard]] virtual ConnectionLoss contact(NodeId /*node*/) noexcept { return {}; }

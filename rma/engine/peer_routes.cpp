@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/engine/routes.hpp"
+#include "rma/engine/peer_routes.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 
 namespace tessera::rma::detail {
 
-Result<Route*> Routes::to(WorldRank peer) {
+Result<Route*> PeerRoutes::to(WorldRank peer) {
   TESSERA_RETURN_IF_ERROR(job_.check_running());
   if (Route* const known = find(all_, peer)) {
     return known;
@@ -26,7 +26,7 @@ Result<Route*> Routes::to(WorldRank peer) {
   return add(all_, peer, std::move(made));
 }
 
-Result<Route*> Routes::update_to(WorldRank peer) {
+Result<Route*> PeerRoutes::update_to(WorldRank peer) {
   if (job_.node().local_rank_of(peer) < 0) {
     return to(peer);
   }
@@ -39,13 +39,13 @@ Result<Route*> Routes::update_to(WorldRank peer) {
   return add(for_updates_, peer, Route{between_nodes, std::move(endpoint)});
 }
 
-Route* Routes::find(Table& table, WorldRank peer) {
+Route* PeerRoutes::find(Table& table, WorldRank peer) {
   const std::shared_lock guard(mutex_);
   const auto known = table.find(peer);
   return known == table.end() ? nullptr : &known->second;
 }
 
-Route* Routes::add(Table& table, WorldRank peer, Route made) {
+Route* PeerRoutes::add(Table& table, WorldRank peer, Route made) {
   const std::lock_guard guard(mutex_);
   Route* const route = &table.try_emplace(peer, std::move(made)).first->second;
   if (!route->transport->capabilities().always_fenced) {
@@ -54,7 +54,7 @@ Route* Routes::add(Table& table, WorldRank peer, Route made) {
   return route;
 }
 
-Result<Route> Routes::make(WorldRank peer) {
+Result<Route> PeerRoutes::make(WorldRank peer) {
   for (const auto& transport : job_.transports().all()) {
     if (!transport->reaches(peer)) {
       continue;
@@ -75,23 +75,23 @@ Result<Route> Routes::make(WorldRank peer) {
 
 // Without a lock: the route is the one that was fenced last. A separate function, so that jobs
 // without such routes need no room for it.
-[[gnu::noinline]] bool Routes::is_fenced_again(const TargetRanks& ranks,
-                                               RegionId region) const noexcept {
+[[gnu::noinline]] bool PeerRoutes::is_fenced_again(const TargetRanks& ranks,
+                                                   RegionId region) const noexcept {
   const auto only = ranks.only();
   const auto* const last = last_fenced_.load(std::memory_order_acquire);
   return only && last != nullptr && last->first == *only &&
          last->second.endpoint->is_fenced(region);
 }
 
-Status Routes::fence(const TargetRanks& ranks, RegionId region) {
+Status PeerRoutes::fence(const TargetRanks& ranks, RegionId region) {
   const std::vector<RankEndpoint> endpoints = endpoints_to_fence(ranks, region);
   return endpoints.empty() ? Status() : fence_endpoints(endpoints, region);
 }
 
 // Begins with the rank after this one, so that not all ranks ask the same peer at once
 // ([CLUSTERS02] §5).
-std::vector<Routes::RankEndpoint> Routes::endpoints_to_fence(const TargetRanks& ranks,
-                                                             RegionId region) {
+std::vector<PeerRoutes::RankEndpoint> PeerRoutes::endpoints_to_fence(const TargetRanks& ranks,
+                                                                     RegionId region) {
   const std::int32_t self = job_.rank().value;
   const std::int32_t size = job_.size();
   std::vector<std::pair<std::int32_t, Endpoint*>> found;
@@ -125,7 +125,7 @@ std::vector<Routes::RankEndpoint> Routes::endpoints_to_fence(const TargetRanks& 
 }
 
 // Several at once: a peer's reply takes time, and the next peer can be asked meanwhile.
-Status Routes::fence_endpoints(const std::vector<RankEndpoint>& endpoints, RegionId region) {
+Status PeerRoutes::fence_endpoints(const std::vector<RankEndpoint>& endpoints, RegionId region) {
   struct Fence {
     explicit Fence(WorldRank of) noexcept : rank(of) { done.begin(); }
     WorldRank rank;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Routes: the transports and endpoints by which operations reach each peer, and fences on them.
+// PeerRoutes: the transports and endpoints by which operations reach each peer, and fences on them.
 //
 // A route is made at the first operation on a peer, and exists until the job ends.
 //
@@ -28,9 +28,9 @@ struct Route {
   std::unique_ptr<Endpoint> endpoint;
 };
 
-class Routes {
+class PeerRoutes {
  public:
-  explicit Routes(JobState& job) noexcept : job_(job) {}
+  explicit PeerRoutes(JobState& job) noexcept : job_(job) {}
 
   /// The route to `peer`. Errors: invalid_argument (no such rank), closed, unreachable.
   Result<Route*> to(WorldRank peer);
