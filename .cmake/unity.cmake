@@ -11,6 +11,7 @@ set(tessera_compiled_alone
   fortran/ apps/ bench/
   rma/server/wire/wire.cpp rma/transport/tcp/tcp.cpp
   tests/apps/ tests/bench/ tests/fault/ tests/fortran/ tests/fuzz/ tests/rdma-vm/ tests/rma/verbs/
+  tests/support/failing_new.cpp
   tests/contract/accumulate_test.cpp tests/contract/aggregate_test.cpp tests/contract/bad_input_test.cpp
   tests/contract/repeated_test.cpp tests/contract/shaped_test.cpp tests/contract/transfer_test.cpp
   tests/rma/log_test.cpp tests/rma/memory_test.cpp tests/rma/progress_handoff_test.cpp

@@ -95,9 +95,6 @@ const Box& box_of(const Box& box) {
 const Box& box_of(const Section& section) {
   return section.box();
 }
-const Box& box_of(const PeriodicBox& where) {
-  return where.box;
-}
 const Box& box_of(const FieldBox& where) {
   return where.box;
 }

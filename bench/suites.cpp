@@ -80,6 +80,15 @@ Suite armci_suite() {
           {}};
 }
 
+Suite scale_suite() {
+  return {"scale",
+          "memory of agents for growing numbers of processes, and requests that agents forward",
+          {{"memory", measure_scale_memory},
+           {"job", measure_scale_job},
+           {"forward", measure_scale_forward}},
+          scale_targets()};
+}
+
 }  // namespace
 
 const std::vector<Suite>& suites() {
@@ -98,12 +107,7 @@ const std::vector<Suite>& suites() {
        verbs_targets()},
       windows_suite(),
       armci_suite(),
-      {"scale",
-       "memory of agents for growing numbers of processes, and requests that agents forward",
-       {{"memory", measure_scale_memory},
-        {"job", measure_scale_job},
-        {"forward", measure_scale_forward}},
-       scale_targets()},
+      scale_suite(),
       {"mg",
        "NAS MG, compared with the STREAM triad on the same number of ranks",
        {{"classes", measure_mg}},

@@ -46,13 +46,13 @@ Handle Handle::failed(Status status) {
 
 Handle& Handle::operator=(Handle&& other) noexcept {
   if (this != &other) {
-    wait_for_writes();
+    settle();
     operation_ = std::move(other.operation_);
   }
   return *this;
 }
 
-void Handle::wait_for_writes() noexcept {
+void Handle::settle() noexcept {
   if (!operation_) {
     return;
   }

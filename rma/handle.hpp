@@ -44,7 +44,7 @@ class [[nodiscard]] Handle {
   Handle& operator=(Handle&& other) noexcept;
   ~Handle() {
     if (operation_) {
-      wait_for_writes();
+      settle();
     }
   }
 
@@ -74,7 +74,7 @@ class [[nodiscard]] Handle {
 
  private:
   void adopt();
-  void wait_for_writes() noexcept;
+  void settle() noexcept;
   std::shared_ptr<detail::Operation> operation_;
 };
 

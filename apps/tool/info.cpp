@@ -230,9 +230,10 @@ std::string info_text(const ordered_json& info) {
   }
   lines += fmt::format("agent: {}\n", text(info, "agent"));
   lines += tcp_text(info["tcp"]);
-  lines += "\n" + settings_text(info["settings"], false);
-  lines +=
-      "\nFor experiments: TESSERA_TUNE=name=value,...\n" + settings_text(info["settings"], true);
+  lines.push_back('\n');
+  lines += settings_text(info["settings"], false);
+  lines += "\nFor experiments: TESSERA_TUNE=name=value,...\n";
+  lines += settings_text(info["settings"], true);
   return lines;
 }
 

@@ -25,6 +25,10 @@
 namespace tessera::bench {
 namespace {
 
+double time_ns() {
+  return static_cast<double>(now_ns());
+}
+
 using Libraries = std::vector<ArmciBaseline*>;
 
 class ArmciBench {
@@ -144,8 +148,8 @@ Measured measure_in(Session& session, ArmciBaseline& library, const Case& c, Sit
   }
   session.group().barrier();
   if (session.group().rank() != 0) {
-    const double end = now_ns() + busy_ns;
-    while (situation == Situation::computing && now_ns() < end) {
+    const double end = time_ns() + busy_ns;
+    while (situation == Situation::computing && time_ns() < end) {
     }
     if (situation == Situation::in_barrier) {
       library.wait_for_all();
@@ -153,14 +157,14 @@ Measured measure_in(Session& session, ArmciBaseline& library, const Case& c, Sit
     session.group().barrier();
     return measured;
   }
-  const double begin = now_ns();
+  const double begin = time_ns();
   std::this_thread::sleep_for(std::chrono::milliseconds(5));  // until the target is there
-  const auto has_time = [&] { return now_ns() - begin < part_for_samples * busy_ns; };
+  const auto has_time = [&] { return time_ns() - begin < part_for_samples * busy_ns; };
   const auto wanted = static_cast<std::size_t>(session.options().samples);
   do {
-    const double start = now_ns();
+    const double start = time_ns();
     candidate.run(1);
-    measured.samples_ns.push_back(now_ns() - start);
+    measured.samples_ns.push_back(time_ns() - start);
   } while (measured.samples_ns.size() < wanted && has_time());
   if (situation == Situation::computing &&
       measured.samples_ns.front() > part_of_a_stall * busy_ns) {

@@ -76,7 +76,7 @@ std::vector<Measured> measure_interleaved(RankGroup& group,
 //
 // Samples are taken in windows. Times have settled when the medians of the last three windows lie
 // within 1 % of each other. Caches, page tables, branch predictors and clock frequency
-// wait_for_writes; the load of other programs doesn't. So the caller also limits the time, and
+// settle; the load of other programs doesn't. So the caller also limits the time, and
 // reports if it reached the limit.
 
 class WarmUp {

@@ -23,7 +23,7 @@ struct SuiteOptions {
   std::int64_t min_size = 8;  ///< -m MIN:MAX, bytes; suffixes K, M, G
   std::int64_t max_size = 4 << 20;
   std::int64_t samples = 200;        ///< -i
-  std::int64_t warm_up_samples = 0;  ///< -x; 0: until times wait_for_writes
+  std::int64_t warm_up_samples = 0;  ///< -x; 0: until times settle
   bool check = true;                 ///< -c, --no-check
   std::int64_t window = 64;          ///< -W: messages outstanding at once
   std::string sync;                  ///< -s: "flush", "flush_local"; empty: each table's default

@@ -54,7 +54,7 @@ Status AccumulateTickets::end(WorldRank target) noexcept {
   });
 }
 
-void AccumulateTickets::wait_for_writes() {
+void AccumulateTickets::settle() {
   locks_->wait_for_unlocks().ignore("a node that doesn't answer has no waiting ranks");
 }
 

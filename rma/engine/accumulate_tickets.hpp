@@ -76,7 +76,7 @@ class AccumulateTickets {
   Result<Buffer> allocate_buffer();
 
   /// Returns when the releases of this rank's tickets have arrived at all nodes that answer.
-  void wait_for_writes();
+  void settle();
 
  private:
   // Ends the ticket even if the work throws.

@@ -134,7 +134,7 @@ Status JobState::stop() {
   }
   Status last = fence(TargetRanks::all());
   if (accumulate_tickets_ != nullptr) {
-    accumulate_tickets_->wait_for_writes();
+    accumulate_tickets_->settle();
   }
   flush_counts();
   if (profile_ != nullptr) {

@@ -87,7 +87,7 @@ struct Outcome {
 
 // All members meet. If one has left its body early, the others' collectives fail by mismatch with
 // this one, until they have left their bodies, too.
-void wait_for_writes(Team& team) {
+void settle(Team& team) {
   Outcome mine;
   mine.failed[0] = testing::Test::HasFailure() ? 1 : 0;
   while (true) {
@@ -125,7 +125,7 @@ void run_body(Job& job, const std::function<void(Job&)>& body) {
   program().watchdog->enter(rank);
   run_guarded([&] { body(job); });
   program().watchdog->leave(rank);
-  wait_for_writes(job.world());
+  settle(job.world());
 }
 
 // The body of a rank that is a member of --team, or not one.
@@ -144,7 +144,7 @@ void run_as_member(Job& job, const std::function<void(Job&, Team&)>& body) {
     return;
   }
   run_guarded([&] { body(job, *team); });
-  wait_for_writes(*team);
+  settle(*team);
 }
 
 void run_with_own_job(const RunOptions& options, std::shared_ptr<Bootstrap> bootstrap,

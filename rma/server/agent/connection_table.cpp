@@ -92,20 +92,20 @@ bool ConnectionTable::serve_active() {
   const auto came = connection.advance();
   if (!came.ok()) {
     finish(active_, came.status());
-    wait_for_writes();
+    settle();
     return true;
   }
   is_latency_critical_ = connection.was_latency_critical();
   if (*came) {
     update(connection);
-    wait_for_writes();
+    settle();
   }
   return *came;
 }
 
 // Completes what serving one connection left for others: flushes the replies that were written to
 // them, and resumes those that could not pass a request on before.
-void ConnectionTable::wait_for_writes() {
+void ConnectionTable::settle() {
   if (!forwarder_) {
     return;
   }
@@ -142,7 +142,7 @@ void ConnectionTable::pass_back(int asker, const FrameHeader& answer,
 bool ConnectionTable::handle_event(int fd) {
   if (forwarder_ && forwarder_->has(fd)) {
     forwarder_->handle_event(fd);
-    wait_for_writes();
+    settle();
     return true;
   }
   const auto found = served_.find(fd);
@@ -164,7 +164,7 @@ void ConnectionTable::serve(int fd) {
   } else {
     serve_one(fd);
   }
-  wait_for_writes();
+  settle();
 }
 
 void ConnectionTable::serve_one(int fd) {
@@ -310,7 +310,7 @@ void ConnectionTable::maintain(TimePoint now) {
   checked_ = now;
   if (forwarder_) {
     forwarder_->maintain(now);
-    wait_for_writes();
+    settle();
   }
   const bool gives_back = ++checks_ % checks_a_release == 0;
   if (gives_back) {

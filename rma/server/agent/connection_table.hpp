@@ -90,7 +90,7 @@ class ConnectionTable final : private ForwardRequesters {
   };
   void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) override;
   void resume(int asker) override { resumed_.push_back(asker); }
-  void wait_for_writes();
+  void settle();
   void serve_one(int fd);
   void update(ServerConnection& connection);
   void count(Served& served);
