@@ -90,7 +90,7 @@ class Model {
 
  private:
   static std::byte* message_of(std::vector<std::byte>& control,
-                              const PackedHaloExchange::Sender& sender, std::size_t place) {
+                               const PackedHaloExchange::Sender& sender, std::size_t place) {
     return control.data() + *sender.message_offset + place * sender.message_bytes;
   }
   static rma::CopyShape reversed(const rma::CopyShape& shape) {
