@@ -24,7 +24,6 @@ class RegionState {
   static Result<std::shared_ptr<RegionState>> create(Team& team, void* memory, std::size_t bytes,
                                                      const RegionOptions& options,
                                                      bool is_attached);
-  ~RegionState() = default;
   RegionState(const RegionState&) = delete;
   RegionState& operator=(const RegionState&) = delete;
 

@@ -53,7 +53,6 @@ class TeamState {
   static Result<std::shared_ptr<TeamState>> create(JobState& job,
                                                    const std::shared_ptr<JobState>& keep_job,
                                                    std::span<const WorldRank> members);
-  ~TeamState() = default;
   TeamState(const TeamState&) = delete;
   TeamState& operator=(const TeamState&) = delete;
 
