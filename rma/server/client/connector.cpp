@@ -153,7 +153,7 @@ Status Connector::shake_hands(Channel& channel, NodeId node, Clock::time_point d
   TESSERA_ASSIGN_OR_RETURN(
       auto handshake,
       HandshakeClient::create(options_.secret,
-                                 {.job = options_.job, .origin = options_.rank, .node = node}));
+                              {.job = options_.job, .origin = options_.rank, .node = node}));
   bool is_finished = false;
   while (!is_finished || !handshake.outgoing().empty()) {
     const auto out = handshake.outgoing();
