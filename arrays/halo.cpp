@@ -66,7 +66,7 @@ Status check(ArrayBase& array, const HaloOptions& options, const Extents& widths
   TESSERA_RETURN_IF_ERROR(array.team().agree(check_widths(array, widths)));
   return detail::check_same_on_all(
       array.team(), compared(options, widths, array.job().settings().halo_pack_bytes), "update",
-      "all members must give the same HaloOptions, and have the same TESSERA_HALO_PACK_BYTES");
+      "all members must give the same HaloOptions, and have the same TESSERA_TUNE=halo_pack_bytes");
 }
 
 std::size_t max_message_bytes(const ArrayBase& array) {

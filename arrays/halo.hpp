@@ -6,7 +6,7 @@
 // flag. Nothing is packed, no neighbour has to receive a message, and only neighbours synchronise.
 // halo_plan.hpp computes the transfers once. Between nodes a flag has a long latency, so a few
 // elements go as a packed message with a flag instead, without waiting for the neighbour
-// (packed_halo_exchange.hpp; TESSERA_HALO_PACK_BYTES sets the limit in bytes).
+// (packed_halo_exchange.hpp; TESSERA_TUNE=halo_pack_bytes sets the limit in bytes).
 //
 //     Halo halo = Halo::create(u, {.periodic = PeriodicDims().set()}).value();
 //     halo.update();                                  // blocking

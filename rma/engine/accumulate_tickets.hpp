@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // AccumulateTickets: makes accumulates atomic if their origins carry them out ([ARMCI06] §5: lock,
-// get, add, put, unlock), in jobs with TESSERA_ACCUMULATE=origin.
+// get, add, put, unlock), in jobs with TESSERA_TUNE=accumulate=origin.
 //
 // There is a queue lock for each rank of the job. A thread that accumulates to a rank, from any
 // node, holds that rank's lock meanwhile. So does a thread that does an atomic in a region with

@@ -171,9 +171,10 @@ Status check_same_settings(const std::vector<RankDescription>& all) {
                                      other - all.begin()))
         .hint("give it the same value on all ranks");
   }
-  TESSERA_RETURN_IF_ERROR(check_same("TESSERA_ACCUMULATE", all, [](const RankDescription& each) {
-    return std::string(each.adds_by_origin != 0 ? "origin" : "agent");
-  }));
+  TESSERA_RETURN_IF_ERROR(
+      check_same("TESSERA_TUNE=accumulate", all, [](const RankDescription& each) {
+        return std::string(each.adds_by_origin != 0 ? "origin" : "agent");
+      }));
   return check_same("TESSERA_RANKS_PER_NODE", all, [](const RankDescription& each) {
     return std::to_string(each.ranks_per_node);
   });

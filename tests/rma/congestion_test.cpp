@@ -75,7 +75,8 @@ TEST(Congestion, BothEndsHaveTheRequestedAlgorithm) {
 
 TEST(Congestion, ANameThatTheKernelDoesNotHaveIsRefused) {
   const std::string message =
-      "TESSERA_TCP_CONGESTION=hare is not usable: expected auto, system or one that the kernel "
+      "TESSERA_TUNE=tcp_congestion=hare is not usable: expected auto, system or one that the "
+      "kernel "
       "allows: ";
   EXPECT_TRUE(
       test::fails(TcpListener::create(loopback, "hare"), Code::invalid_argument, {message}));

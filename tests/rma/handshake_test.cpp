@@ -117,7 +117,7 @@ TEST(Handshake, ClientRefusesAServerWithAnotherSecret) {
   ASSERT_TRUE(other.feed(take(one)).ok());
   EXPECT_EQ(
       refusal(one, take(other)),
-      "the side that listens does not know this job's secret, or replays an old conversation");
+      "the side that listens does not know this job's secret, or replays an old connection");
   EXPECT_TRUE(one.outgoing().empty()) << "the client sends it no proof";
 }
 
@@ -160,9 +160,9 @@ TEST(Handshake, AReplayedConnectionIsRefused) {
   sent.insert(sent.end(), answer.begin(), answer.end());
 
   HandshakeServer second = server();
-  EXPECT_NE(refusal(second, sent).find("replays an old conversation"), std::string::npos);
+  EXPECT_NE(refusal(second, sent).find("replays an old connection"), std::string::npos);
   HandshakeClient another = client();
-  EXPECT_NE(refusal(another, challenge).find("replays an old conversation"), std::string::npos);
+  EXPECT_NE(refusal(another, challenge).find("replays an old connection"), std::string::npos);
 }
 
 TEST(Handshake, ServerRefusesForeignNames) {

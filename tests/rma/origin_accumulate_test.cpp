@@ -280,7 +280,7 @@ TEST(AccumulateByOrigin, IsRefusedIfRanksDoNotAgreeOnIt) {
   for (const Status& each : results) {
     EXPECT_EQ(each.code(), Code::invalid_argument);
     EXPECT_EQ(each.message(),
-              "TESSERA_ACCUMULATE is agent on rank 0 and origin on rank 2\n"
+              "TESSERA_TUNE=accumulate is agent on rank 0 and origin on rank 2\n"
               "  hint: give it the same value on all ranks");
   }
 }

@@ -50,7 +50,7 @@ struct ClientOptions {
   std::vector<TcpAddress> agents;  ///< by node
   std::vector<WorldRank>
       agent_hosts;                  ///< by node: the rank whose process hosts the agent; or empty
-  std::string congestion = "auto";  ///< TESSERA_TCP_CONGESTION
+  std::string congestion = "auto";  ///< TESSERA_TUNE=tcp_congestion
   /// True if that node has left the job properly.
   std::function<bool(NodeId)> has_left = [](NodeId) { return false; };
   std::chrono::milliseconds connect_timeout{10'000};

@@ -373,7 +373,7 @@ Status HandshakeServer::check_answer() {
     out_.send(refusal(Reason::proof));
     return reject(
         fmt::format("a client that says it is rank {} does not know this job's secret, "
-                    "or replays an old conversation",
+                    "or replays an old connection",
                     origin_.value));
   }
   return {};

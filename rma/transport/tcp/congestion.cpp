@@ -52,7 +52,7 @@ Status choose_congestion(int socket, std::string_view name) {
   return take(socket, name)
              ? Status()
              : Status::error(Code::invalid_argument,
-                             fmt::format("TESSERA_TCP_CONGESTION={} is not usable: expected "
+                             fmt::format("TESSERA_TUNE=tcp_congestion={} is not usable: expected "
                                          "auto, system or one that the kernel allows: {}",
                                          name, names_to_choose_from()));
 }
