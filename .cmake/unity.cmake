@@ -10,7 +10,7 @@ set(tessera_unity_batch 10)
 set(tessera_compiled_alone
   fortran/ apps/ bench/
   rma/server/wire/wire.cpp rma/transport/tcp/tcp.cpp
-  tests/apps/ tests/bench/ tests/fault/ tests/fortran/ tests/fuzz/ tests/rdma-vm/ tests/rma/verbs/
+  tests/apps/ tests/arrays/ tests/bench/ tests/linalg/ tests/regression/ tests/fault/ tests/fortran/ tests/fuzz/ tests/rdma-vm/ tests/rma/verbs/
   tests/support/failing_new.cpp
   tests/contract/accumulate_test.cpp tests/contract/aggregate_test.cpp tests/contract/bad_input_test.cpp
   tests/contract/repeated_test.cpp tests/contract/shaped_test.cpp tests/contract/transfer_test.cpp

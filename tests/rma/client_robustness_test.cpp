@@ -311,14 +311,14 @@ TEST_F(ClientRobustness, ACopiedBodyMayBeReusedAtOnce) {
   constexpr std::uint64_t most = 32;
   Bytes body(250'001);
   std::uint64_t posted = 0;
-  for (; posted < most && !link_->queue().has_unsent(); ++posted) {
+  for (; posted < most && !connection_->queue().has_unsent(); ++posted) {
     std::fill(body.begin(), body.end(), static_cast<std::byte>(posted));
     FrameHeader header = answer(Kind::deliver, unmonitored_operation);
     header.payload_bytes = body.size();
     header.offset = posted;
     ASSERT_TRUE(ok(connection_->post_copy(header, body, ClientConnection::When::now)));
   }
-  ASSERT_TRUE(link_->queue().has_unsent()) << "everything went into the sockets' buffers";
+  ASSERT_TRUE(connection_->queue().has_unsent()) << "everything went into the sockets' buffers";
   std::fill(body.begin(), body.end(), std::byte{0xff});
   for (std::uint64_t i = 0; i < posted; ++i) {
     const auto came = peer_->receive_frame();
@@ -336,7 +336,7 @@ class UnsentPuts : public ClientRobustness {
       done_.begin();
       ASSERT_TRUE(
           ok(endpoint_->put(at, memory_.data(), CopyShape::contiguous(memory_.size()), done_)));
-      if (link_->queue().has_unsent()) {
+      if (connection_->queue().has_unsent()) {
         return;
       }
     }
@@ -421,7 +421,7 @@ TEST_F(UnreachedNode, IsNotTriedAgainForAWhile) {
   const Status second = client.link_to(NodeId{0}).status();
   EXPECT_EQ(second.code(), first.code());
   EXPECT_EQ(second.message(), first.message());
-  EXPECT_TRUE(fails(client.visit(NodeId{0}, forever), Code::unreachable, {first.message()}));
+  EXPECT_TRUE(fails(client.open_transient(NodeId{0}, forever), Code::unreachable, {first.message()}));
   EXPECT_EQ(requested_, 2) << "it was tried again";
 }
 
