@@ -209,7 +209,7 @@ TEST_F(AgentRobustness, AReplayedConnectionIsRefused) {
   EXPECT_EQ(received.back(), std::byte{5}) << "the proof";
   expect_warning("closed the connection with 127.0.0.1:",
                  "a client that says it is rank 2 does not know this job's secret, or replays an "
-                 "old conversation");
+                 "old connection");
   expect_slice_unchanged();
 }
 

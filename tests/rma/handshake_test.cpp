@@ -134,7 +134,7 @@ TEST(Handshake, ServerRefusesAProofWithAnotherSecret) {
   answer.insert(answer.end(), proof.begin(), proof.end());
   EXPECT_EQ(refusal(other, answer),
             "a client that says it is rank 5 does not know this job's secret, or replays an old "
-            "conversation");
+            "connection");
   EXPECT_EQ(take(other), bytes_of(std::string_view("TSRH\1\0\4\5", 8)));
 }
 

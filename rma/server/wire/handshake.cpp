@@ -283,7 +283,7 @@ Status HandshakeClient::check_message() {
   if (!proves(in_.bytes.data() + at::challenge_proof, 's', secret_, hello_, nonce)) {
     return reject(
         "the side that listens does not know this job's secret, or replays an old "
-        "conversation");
+        "connection");
   }
   std::array<std::byte, answer_bytes> answer = {};
   begin(answer.data(), Type::answer);
