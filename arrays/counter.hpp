@@ -15,9 +15,9 @@
 
 #include <cstdint>
 
+#include "rma/base/result.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::arrays {
 

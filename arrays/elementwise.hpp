@@ -30,8 +30,8 @@
 #include <utility>
 
 #include "arrays/subarray.hpp"
-#include "rma/element.hpp"
 #include "rma/base/result.hpp"
+#include "rma/element.hpp"
 
 namespace tessera::arrays {
 

@@ -16,8 +16,8 @@
 
 #include "arrays/array.hpp"
 #include "arrays/array_base.hpp"
-#include "rma/region.hpp"
 #include "rma/base/result.hpp"
+#include "rma/region.hpp"
 
 namespace tessera::arrays {
 

@@ -37,9 +37,9 @@
 #include "arrays/box.hpp"
 #include "arrays/distribution.hpp"
 #include "arrays/selection.hpp"
-#include "rma/job.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {

@@ -37,10 +37,10 @@
 #include "arrays/distribution.hpp"
 #include "linalg/local_csr.hpp"
 #include "linalg/sparse_pattern.hpp"
+#include "rma/base/result.hpp"
 #include "rma/element.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::linalg {
 

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/element.hpp"
 #include "rma/base/status.hpp"
+#include "rma/element.hpp"
 
 namespace tessera::linalg {
 

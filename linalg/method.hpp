@@ -25,8 +25,8 @@
 #include <string_view>
 
 #include "linalg/blas.hpp"
-#include "rma/job.hpp"
 #include "rma/base/status.hpp"
+#include "rma/job.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::linalg {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "arrays/distribution.hpp"
+#include "rma/base/result.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::linalg {
 

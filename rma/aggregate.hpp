@@ -22,12 +22,12 @@
 #include <cstdint>
 #include <memory>
 
+#include "rma/base/status.hpp"
 #include "rma/counters.hpp"
 #include "rma/element.hpp"
 #include "rma/handle.hpp"
 #include "rma/region.hpp"
 #include "rma/shape.hpp"
-#include "rma/base/status.hpp"
 
 namespace tessera::rma {
 

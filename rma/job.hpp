@@ -21,13 +21,13 @@
 #include <string>
 #include <vector>
 
+#include "rma/base/log.hpp"
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/counters.hpp"
-#include "rma/base/log.hpp"
 #include "rma/order_observer.hpp"
-#include "rma/base/rank.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 #include "rma/transport/transport.hpp"
 #include "rma/tuning.hpp"

@@ -21,8 +21,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "rma/job.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma {

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "rma/bootstrap.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/bootstrap.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma {

@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "rma/base/rank.hpp"
-#include "rma/region_id.hpp"
 #include "rma/base/result.hpp"
+#include "rma/region_id.hpp"
 #include "rma/team.hpp"
 #include "rma/transport/transport.hpp"
 

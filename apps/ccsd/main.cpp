@@ -21,8 +21,8 @@
 #include "apps/common/output_file.hpp"
 #include "apps/common/run_ranks.hpp"
 #include "apps/common/whole_number.hpp"
-#include "rma/job.hpp"
 #include "rma/base/version.hpp"
+#include "rma/job.hpp"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include "apps/common/exit_codes.hpp"
 #include "apps/common/output.hpp"
 #include "apps/common/output_file.hpp"
-#include "rma/counters.hpp"
 #include "rma/base/memory.hpp"
+#include "rma/counters.hpp"
 
 namespace tessera::apps {
 

@@ -8,8 +8,8 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "rma/job.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 
 namespace tessera::apps {
 

@@ -28,8 +28,8 @@
 #include "apps/common/output_file.hpp"
 #include "apps/common/whole_number.hpp"
 #include "apps/launcher/run_report.hpp"
-#include "rma/launch.hpp"
 #include "rma/base/version.hpp"
+#include "rma/launch.hpp"
 
 namespace {
 

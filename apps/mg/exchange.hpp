@@ -10,8 +10,8 @@
 #include "apps/mg/grid.hpp"
 #include "arrays/array.hpp"
 #include "arrays/halo.hpp"
-#include "rma/job.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 
 namespace tessera::apps::mg {
 

@@ -28,8 +28,8 @@
 
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
-#include "rma/job.hpp"
 #include "rma/base/version.hpp"
+#include "rma/job.hpp"
 
 namespace {
 

@@ -21,8 +21,8 @@
 #include "apps/common/run_ranks.hpp"
 #include "apps/common/whole_number.hpp"
 #include "apps/spmv/run.hpp"
-#include "rma/job.hpp"
 #include "rma/base/version.hpp"
+#include "rma/job.hpp"
 
 namespace {
 

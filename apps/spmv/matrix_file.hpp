@@ -29,8 +29,8 @@
 
 #include "apps/spmv/matrix_header.hpp"
 #include "apps/spmv/text_file.hpp"
-#include "rma/job.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 
 namespace tessera::apps::spmv {
 

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "linalg/csr.hpp"
-#include "rma/job.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 
 namespace tessera::apps::spmv {
 

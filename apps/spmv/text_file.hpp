@@ -22,8 +22,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rma/job.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::apps::spmv {

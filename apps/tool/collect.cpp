@@ -25,11 +25,11 @@
 #include "apps/tool/openblas.hpp"
 #include "apps/tool/settings.hpp"
 #include "apps/tool/system_files.hpp"
-#include "rma/bootstrap.hpp"
 #include "rma/base/control_group.hpp"
-#include "rma/job.hpp"
 #include "rma/base/memory.hpp"
 #include "rma/base/processors.hpp"
+#include "rma/bootstrap.hpp"
+#include "rma/job.hpp"
 #include "rma/reachability.hpp"
 
 namespace tessera::tool {

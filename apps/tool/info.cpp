@@ -11,13 +11,13 @@
 #include "apps/tool/advice.hpp"
 #include "apps/tool/build_table.hpp"
 #include "apps/tool/settings.hpp"
-#include "rma/bootstrap.hpp"
 #include "rma/base/control_group.hpp"
-#include "rma/job.hpp"
 #include "rma/base/memory.hpp"
 #include "rma/base/processors.hpp"
-#include "rma/reachability.hpp"
 #include "rma/base/version.hpp"
+#include "rma/bootstrap.hpp"
+#include "rma/job.hpp"
+#include "rma/reachability.hpp"
 
 namespace tessera::tool {
 namespace {

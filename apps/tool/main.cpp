@@ -31,8 +31,8 @@
 #include "apps/tool/info.hpp"
 #include "apps/tool/settings.hpp"
 #include "apps/tool/timeline.hpp"
-#include "rma/bootstrap.hpp"
 #include "rma/base/version.hpp"
+#include "rma/bootstrap.hpp"
 
 namespace {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "arrays/index.hpp"
-#include "rma/element.hpp"
 #include "rma/base/result.hpp"
+#include "rma/element.hpp"
 
 namespace tessera::arrays::detail {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "arrays/detail/access_record.hpp"
-#include "rma/job.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {

@@ -3,9 +3,9 @@
 // VerbsLoop: a reliable connection between two RDMA devices that uses libibverbs directly: post a
 // request, poll for its completion.
 //
-// It shares no code with rma/transport/verbs/, which it is compared with, but uses the same device, port and
-// GID: those of TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID. By default that is the first active
-// port, InfiniBand before Ethernet; on Ethernet, the RoCE v2 GID of an IPv4 address.
+// It shares no code with rma/transport/verbs/, which it is compared with, but uses the same device,
+// port and GID: those of TESSERA_VERBS_DEVICE and TESSERA_VERBS_GID. By default that is the first
+// active port, InfiniBand before Ethernet; on Ethernet, the RoCE v2 GID of an IPv4 address.
 //
 // Threads: one at a time. Failures throw std::system_error or std::runtime_error. The memory passed
 // to it must outlive it.

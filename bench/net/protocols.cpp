@@ -108,10 +108,9 @@ void measure_net_protocols(Session& session) {
     sides.push_back(std::make_unique<TesseraWithSettings>(
         protocol.name, session.job(), settings_of(session.job().settings(), protocol),
         session.baseline_options()));
-    session.remark(fmt::format(
-        "{}: TESSERA_TUNE=direct_row={},chunk={},pipeline={},tcp_times={}",
-        protocol.name, protocol.direct_row, protocol.chunk_kib, protocol.pipeline,
-        protocol.tcp_times));
+    session.remark(fmt::format("{}: TESSERA_TUNE=direct_row={},chunk={},pipeline={},tcp_times={}",
+                               protocol.name, protocol.direct_row, protocol.chunk_kib,
+                               protocol.pipeline, protocol.tcp_times));
   }
   for (const Operation operation : {Operation::put, Operation::get}) {
     const std::string title = operation == Operation::put ? "Put" : "Get";

@@ -15,8 +15,8 @@
 #include "fortran/detail/arguments.hpp"
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/handles.hpp"
-#include "rma/bootstrap.hpp"
 #include "rma/base/memory.hpp"
+#include "rma/bootstrap.hpp"
 #include "rma/region_list.hpp"
 #include "rma/tuning.hpp"
 

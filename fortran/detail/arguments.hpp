@@ -20,8 +20,8 @@
 #include "arrays/distribution.hpp"
 #include "arrays/index.hpp"
 #include "fortran/c/types.h"
-#include "rma/element.hpp"
 #include "rma/base/result.hpp"
+#include "rma/element.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::capi {

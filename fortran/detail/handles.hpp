@@ -34,11 +34,11 @@
 #include "fortran/c/types.h"
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/tagged_address.hpp"
+#include "rma/base/result.hpp"
 #include "rma/handle.hpp"
 #include "rma/job.hpp"
 #include "rma/lock.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::capi {
 

@@ -20,8 +20,8 @@
 #include "arrays/box.hpp"
 #include "fortran/c/linalg.h"
 #include "linalg/matrix_patch.hpp"
-#include "rma/element.hpp"
 #include "rma/base/status.hpp"
+#include "rma/element.hpp"
 
 namespace tessera::capi {
 

@@ -23,8 +23,8 @@
 #include "arrays/subarray.hpp"
 #include "fortran/c/types.h"
 #include "fortran/detail/call.hpp"
-#include "rma/element.hpp"
 #include "rma/base/result.hpp"
+#include "rma/element.hpp"
 
 namespace tessera::capi {
 

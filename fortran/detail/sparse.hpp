@@ -22,8 +22,8 @@
 #include "linalg/csr.hpp"
 #include "linalg/sparse_builder.hpp"
 #include "linalg/spmv.hpp"
-#include "rma/element.hpp"
 #include "rma/base/result.hpp"
+#include "rma/element.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::capi {

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "rma/job.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::linalg::detail {

@@ -14,8 +14,8 @@
 #include "linalg/detail/matrix_map.hpp"
 #include "linalg/detail/scratch.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/handle.hpp"
 #include "rma/base/status.hpp"
+#include "rma/handle.hpp"
 
 namespace tessera::linalg::detail {
 

@@ -14,8 +14,8 @@
 
 #include "arrays/distribution.hpp"
 #include "linalg/local_csr.hpp"
-#include "rma/job.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::linalg::detail {

@@ -27,9 +27,9 @@
 #include "arrays/array.hpp"
 #include "linalg/detail/list_exchange.hpp"
 #include "linalg/local_csr.hpp"
+#include "rma/base/result.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 #include "rma/shape.hpp"
 
 namespace tessera::linalg::detail {

@@ -11,9 +11,9 @@
 #include <mutex>
 #include <vector>
 
+#include "rma/base/result.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::armci {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "rma/armci/armci.h"
+#include "rma/base/result.hpp"
 #include "rma/element.hpp"
 #include "rma/job.hpp"
 #include "rma/raw_transfer.hpp"
-#include "rma/base/result.hpp"
 #include "rma/shape.hpp"
 
 namespace tessera::rma::armci {

@@ -7,8 +7,8 @@
 
 #include <memory>
 
-#include "rma/job.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::armci {

@@ -14,8 +14,8 @@
 
 #include "rma/armci/armci.h"
 #include "rma/armci/communicator.hpp"
-#include "rma/job.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::armci {

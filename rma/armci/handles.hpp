@@ -21,9 +21,9 @@
 
 #include "rma/aggregate.hpp"
 #include "rma/armci/armci.h"
+#include "rma/base/result.hpp"
 #include "rma/handle.hpp"
 #include "rma/job.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::armci {
 

@@ -43,9 +43,9 @@
 #include <memory>
 #include <span>
 
-#include "rma/job.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/job.hpp"
 
 namespace tessera::rma::armci {
 

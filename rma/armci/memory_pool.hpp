@@ -16,9 +16,9 @@
 #include <map>
 #include <mutex>
 
+#include "rma/base/result.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::armci {
 

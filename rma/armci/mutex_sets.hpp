@@ -14,8 +14,8 @@
 #include <mutex>
 
 #include "rma/armci/armcix.h"
-#include "rma/lock.hpp"
 #include "rma/base/result.hpp"
+#include "rma/lock.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::armci {

@@ -45,7 +45,8 @@ void flush_others(std::chrono::steady_clock::time_point deadline) {
 void flush_output() {
   constexpr std::chrono::seconds patience{1};  // less than the launcher waits for a rank that ends
                                                // the job
-  const std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::now() + patience;
+  const std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::now() + patience;
   flush_when_free(stdout, deadline);
   flush_when_free(stderr, deadline);
   flush_others(deadline);

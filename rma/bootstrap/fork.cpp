@@ -17,12 +17,12 @@
 #include <string_view>
 #include <utility>
 
+#include "rma/base/fd_passing.hpp"
+#include "rma/base/memory.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/detect.hpp"
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/process_identity.hpp"
-#include "rma/base/memory.hpp"
-#include "rma/base/fd_passing.hpp"
 
 namespace tessera::rma {
 namespace {

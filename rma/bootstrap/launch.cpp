@@ -21,13 +21,13 @@
 #include <cstring>
 #include <new>
 
+#include "rma/base/fd_passing.hpp"
+#include "rma/base/memory.hpp"
+#include "rma/base/standard_streams.hpp"
+#include "rma/base/thread_limit.hpp"
 #include "rma/bootstrap/descendants.hpp"
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/line_relay.hpp"
-#include "rma/base/thread_limit.hpp"
-#include "rma/base/memory.hpp"
-#include "rma/base/fd_passing.hpp"
-#include "rma/base/standard_streams.hpp"
 
 namespace tessera::rma {
 namespace {

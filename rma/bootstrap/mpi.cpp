@@ -7,9 +7,9 @@
 #include <memory>
 #include <utility>
 
+#include "rma/base/floating_point_guard.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/bootstrap/detect.hpp"
-#include "rma/base/floating_point_guard.hpp"
 #include "rma/tuning.hpp"
 
 #ifdef TESSERA_HAVE_MPI

@@ -6,8 +6,8 @@
 
 #include <string_view>
 
-#include "rma/counters.hpp"
 #include "rma/base/status.hpp"
+#include "rma/counters.hpp"
 #include "rma/transport/transport.hpp"
 
 namespace tessera::rma::detail {

@@ -20,9 +20,9 @@
 #include <mutex>
 #include <optional>
 
+#include "rma/base/result.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

@@ -10,9 +10,9 @@
 
 #include <cstdint>
 
-#include "rma/transport/control_channel.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/status.hpp"
+#include "rma/transport/control_channel.hpp"
 
 namespace tessera::rma::detail {
 

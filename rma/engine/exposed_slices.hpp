@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "rma/base/status.hpp"
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
 #include "rma/region.hpp"
-#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "rma/bootstrap.hpp"
-#include "rma/engine/node_map.hpp"
 #include "rma/base/log.hpp"
 #include "rma/base/processors.hpp"
 #include "rma/base/rank.hpp"
+#include "rma/bootstrap.hpp"
+#include "rma/engine/node_map.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma::detail {

@@ -11,8 +11,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "rma/node/node.hpp"
 #include "rma/base/result.hpp"
+#include "rma/node/node.hpp"
 
 namespace tessera::rma::detail {
 

@@ -3,9 +3,9 @@
 // LockOutcome: the result of a request for a queue lock, as ranks of all nodes get it.
 #pragma once
 
+#include "rma/base/rank.hpp"
 #include "rma/node/node.hpp"
 #include "rma/node/queue_lock.hpp"
-#include "rma/base/rank.hpp"
 
 namespace tessera::rma::detail {
 

@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "rma/base/result.hpp"
 #include "rma/engine/held_locks.hpp"
-#include "rma/transport/control_channel.hpp"
 #include "rma/engine/remote_locks.hpp"
 #include "rma/node/queue_lock.hpp"
 #include "rma/region_id.hpp"
-#include "rma/base/result.hpp"
 #include "rma/team.hpp"
+#include "rma/transport/control_channel.hpp"
 
 namespace tessera::rma::detail {
 

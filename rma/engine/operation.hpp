@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "rma/transport/completion.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/status.hpp"
+#include "rma/transport/completion.hpp"
 
 namespace tessera::rma::detail {
 

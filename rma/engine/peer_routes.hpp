@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/engine/operation.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/engine/operation.hpp"
 #include "rma/transport/transport.hpp"
 
 namespace tessera::rma::detail {

@@ -3,9 +3,9 @@
 // Numbers for memory that other ranks name, unique in the job.
 #pragma once
 
-#include "rma/transport/control_channel.hpp"
-#include "rma/region_id.hpp"
 #include "rma/base/result.hpp"
+#include "rma/region_id.hpp"
+#include "rma/transport/control_channel.hpp"
 
 namespace tessera::rma::detail {
 

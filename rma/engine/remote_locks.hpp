@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "rma/engine/lock_outcome.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/engine/lock_outcome.hpp"
 
 namespace tessera::rma::detail {
 

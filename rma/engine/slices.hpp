@@ -9,13 +9,13 @@
 #include <memory>
 #include <optional>
 
+#include "rma/base/rank.hpp"
 #include "rma/engine/address_table.hpp"
 #include "rma/engine/counter_store.hpp"
 #include "rma/engine/region_table.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/engine/stripes.hpp"
 #include "rma/node/node.hpp"
-#include "rma/base/rank.hpp"
 #include "rma/region.hpp"
 #include "rma/transport/transport.hpp"
 

@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rma/node/node.hpp"
 #include "rma/base/rank.hpp"
+#include "rma/node/node.hpp"
 #include "rma/region.hpp"
 
 namespace tessera::rma::detail {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/transport/completion.hpp"
 #include "rma/engine/long_wait.hpp"
+#include "rma/transport/completion.hpp"
 #include "rma/transport/control_channel.hpp"
 #include "rma/transport/transport.hpp"
 

@@ -9,9 +9,9 @@
 
 #include <cstddef>
 
+#include "rma/base/status.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/shape.hpp"
-#include "rma/base/status.hpp"
 
 namespace tessera::rma::kernels {
 

@@ -4,8 +4,8 @@
 // other nodes arrive through it; after its death the node is cut off from them.
 #pragma once
 
-#include "rma/node/node.hpp"
 #include "rma/base/rank.hpp"
+#include "rma/node/node.hpp"
 
 namespace tessera::rma::detail {
 

@@ -17,8 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rma/node/node_memory.hpp"
 #include "rma/base/result.hpp"
+#include "rma/node/node_memory.hpp"
 
 namespace tessera::rma::detail {
 

@@ -21,11 +21,11 @@
 #include <optional>
 #include <span>
 
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/node/arena.hpp"
 #include "rma/node/node_memory.hpp"
-#include "rma/base/rank.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "rma/node/agent_host.hpp"
 #include "rma/base/backoff.hpp"
+#include "rma/node/agent_host.hpp"
 
 namespace tessera::rma::detail {
 

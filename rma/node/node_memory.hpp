@@ -23,9 +23,9 @@
 #include <utility>
 
 #include "rma/base/fd_passing.hpp"
-#include "rma/node/robust_lock.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/node/robust_lock.hpp"
 
 namespace tessera::rma::detail {
 

@@ -19,8 +19,8 @@
 #include <cstdint>
 #include <span>
 
-#include "rma/node/node.hpp"
 #include "rma/base/rank.hpp"
+#include "rma/node/node.hpp"
 
 namespace tessera::rma::detail {
 

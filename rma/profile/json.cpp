@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "rma/profile/job_profile.hpp"
 #include "rma/base/version.hpp"
+#include "rma/profile/job_profile.hpp"
 
 namespace tessera::rma::detail {
 namespace {

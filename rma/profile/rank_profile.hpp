@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "rma/base/result.hpp"
 #include "rma/counters.hpp"
 #include "rma/engine/region_counts.hpp"
 #include "rma/profile/waits.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "rma/engine/job_state.hpp"
-#include "rma/transport/control_channel.hpp"
 #include "rma/job.hpp"
 #include "rma/notify.hpp"
 #include "rma/profile/job_profile.hpp"
 #include "rma/profile/output.hpp"
 #include "rma/profile/trace.hpp"
 #include "rma/transfer.hpp"
+#include "rma/transport/control_channel.hpp"
 
 namespace tessera::rma::detail {
 namespace {

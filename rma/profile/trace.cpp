@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/profile/output.hpp"
 #include "rma/base/version.hpp"
+#include "rma/profile/output.hpp"
 
 namespace tessera::rma::detail {
 namespace {

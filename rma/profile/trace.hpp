@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rma/profile/rank_profile.hpp"
 #include "rma/base/status.hpp"
+#include "rma/profile/rank_profile.hpp"
 
 namespace tessera::rma::detail {
 

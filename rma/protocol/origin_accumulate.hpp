@@ -15,10 +15,10 @@
 // more for each if puts are waited for, as over RDMA devices. The ticket costs extra.
 #pragma once
 
+#include "rma/base/status.hpp"
 #include "rma/element.hpp"
 #include "rma/protocol/remote.hpp"
 #include "rma/shape.hpp"
-#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

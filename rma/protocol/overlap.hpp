@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <span>
 
-#include "rma/shape.hpp"
 #include "rma/base/status.hpp"
+#include "rma/shape.hpp"
 
 namespace tessera::rma::detail {
 

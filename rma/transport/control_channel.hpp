@@ -21,12 +21,12 @@
 #include <thread>
 #include <vector>
 
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
 #include "rma/engine/lock_outcome.hpp"
 #include "rma/engine/remote_locks.hpp"
 #include "rma/node/node_memory.hpp"
-#include "rma/base/rank.hpp"
 #include "rma/region.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "rma/engine/startup.hpp"
+#include "rma/server/transport.hpp"
 #include "rma/transport/loopback/transport.hpp"
 #include "rma/transport/mpi/transport.hpp"
-#include "rma/server/transport.hpp"
 #include "rma/transport/shm/transport.hpp"
 
 namespace tessera::rma::detail {

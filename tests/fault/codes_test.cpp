@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One test for each code of rma/base/status.hpp, which provokes that code; the table of docs/errors.md
-// names these tests. A code that no test can provoke does not belong in the table.
+// One test for each code of rma/base/status.hpp, which provokes that code; the table of
+// docs/errors.md names these tests. A code that no test can provoke does not belong in the table.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "rma/atomic.hpp"
+#include "rma/base/memory.hpp"
 #include "rma/job.hpp"
 #include "rma/lock.hpp"
-#include "rma/base/memory.hpp"
 #include "rma/node/node_memory.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"

@@ -39,8 +39,8 @@
 #include <thread>
 #include <vector>
 
-#include "rma/bootstrap.hpp"
 #include "rma/base/result.hpp"
+#include "rma/bootstrap.hpp"
 #include "tests/fault/stage.hpp"
 
 namespace tessera::fault {

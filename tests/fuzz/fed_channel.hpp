@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/transport/channel.hpp"
 #include "rma/server/wire/bytes.hpp"
+#include "rma/transport/channel.hpp"
 #include "tests/fuzz/sealed_header.hpp"
 
 namespace tessera::rma::server {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checks rma/transport/verbs/ with the real libibverbs and a real device: all requests, with the builder
-// interface and without, between two queue pairs of this process.
+// Checks rma/transport/verbs/ with the real libibverbs and a real device: all requests, with the
+// builder interface and without, between two queue pairs of this process.
 //
 //   tests/rdma-vm/run -- build-vm/tests/bin/verbs_probe
 //

@@ -421,7 +421,8 @@ TEST_F(UnreachedNode, IsNotTriedAgainForAWhile) {
   const Status second = client.link_to(NodeId{0}).status();
   EXPECT_EQ(second.code(), first.code());
   EXPECT_EQ(second.message(), first.message());
-  EXPECT_TRUE(fails(client.open_transient(NodeId{0}, forever), Code::unreachable, {first.message()}));
+  EXPECT_TRUE(
+      fails(client.open_transient(NodeId{0}, forever), Code::unreachable, {first.message()}));
   EXPECT_EQ(requested_, 2) << "it was tried again";
 }
 

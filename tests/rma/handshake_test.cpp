@@ -115,9 +115,8 @@ TEST(Handshake, ClientRefusesAServerWithAnotherSecret) {
   HandshakeClient one = client();
   HandshakeServer other = server(secret_of(2));
   ASSERT_TRUE(other.feed(take(one)).ok());
-  EXPECT_EQ(
-      refusal(one, take(other)),
-      "the side that listens does not know this job's secret, or replays an old connection");
+  EXPECT_EQ(refusal(one, take(other)),
+            "the side that listens does not know this job's secret, or replays an old connection");
   EXPECT_TRUE(one.outgoing().empty()) << "the client sends it no proof";
 }
 

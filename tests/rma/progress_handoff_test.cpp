@@ -27,7 +27,8 @@ bool has_arrived(const RawPeer& peer) {
 
 // A request that arrives while all threads sleep must not wait for the end of a timed wait.
 TEST(AgentHelp, ThatIsHandedBackEndsANap) {
-  ServedNode node({.timed_waits = {.waited_for = timed_wait, .when_idle = timed_wait, .longest = timed_wait}});
+  ServedNode node(
+      {.timed_waits = {.waited_for = timed_wait, .when_idle = timed_wait, .longest = timed_wait}});
   RawPeer peer(node.address());
   ASSERT_TRUE(test::ok(peer.authenticate(node.secret(), foreign_rank)));
   node.agent().begin();
@@ -54,7 +55,8 @@ TEST(AgentHelp, ThatIsHandedBackEndsANap) {
 TEST(ProgressHandoff, ContinuesRequestsThatWaitedForEarlierReplies) {
   constexpr std::uint64_t requests = 5;
   ServedNode node(
-      {.timed_waits = {.waited_for = timed_wait, .when_idle = timed_wait, .longest = timed_wait}, .answer_bytes = 1});
+      {.timed_waits = {.waited_for = timed_wait, .when_idle = timed_wait, .longest = timed_wait},
+       .answer_bytes = 1});
   RawPeer first(node.address());
   RawPeer one(node.address());
   RawPeer other(node.address());

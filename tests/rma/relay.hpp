@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/wire/handshake.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 
 namespace tessera::rma::server {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "rma/transport/completion.hpp"
 #include "rma/server/connection/send_queue.hpp"
+#include "rma/transport/completion.hpp"
 #include "tests/support/checks.hpp"
 
 namespace tessera::rma::server {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A transport as an external author would write it: from rma/transport/transport.hpp alone, with only the
-// required functions. Ranks are threads, slices are on the heap, and there are contiguous put and
-// get; the library composes everything else.
+// A transport as an external author would write it: from rma/transport/transport.hpp alone, with
+// only the required functions. Ranks are threads, slices are on the heap, and there are contiguous
+// put and get; the library composes everything else.
 #pragma once
 
 #include <atomic>

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "rma/element.hpp"
 #include "rma/base/rank.hpp"
+#include "rma/element.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::rma::detail {

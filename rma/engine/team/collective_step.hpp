@@ -25,6 +25,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "rma/base/status.hpp"
 #include "rma/engine/team/call_checker.hpp"
 #include "rma/engine/team/collective_call.hpp"
 #include "rma/engine/team/node_barrier.hpp"
@@ -32,7 +33,6 @@
 #include "rma/engine/team/team_liveness.hpp"
 #include "rma/engine/team/team_members.hpp"
 #include "rma/engine/team/team_memory.hpp"
-#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

@@ -14,11 +14,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "rma/base/status.hpp"
 #include "rma/engine/long_wait.hpp"
 #include "rma/engine/team/call_checker.hpp"
 #include "rma/engine/team/team_liveness.hpp"
 #include "rma/engine/team/team_memory.hpp"
-#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

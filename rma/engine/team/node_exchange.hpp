@@ -18,11 +18,11 @@
 #include <functional>
 #include <vector>
 
+#include "rma/base/status.hpp"
 #include "rma/engine/team/collective_call.hpp"
 #include "rma/engine/team/node_barrier.hpp"
 #include "rma/engine/team/team_liveness.hpp"
 #include "rma/engine/team/team_memory.hpp"
-#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

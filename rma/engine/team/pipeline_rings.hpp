@@ -28,10 +28,10 @@
 #include <span>
 #include <vector>
 
-#include "rma/transport/control_channel.hpp"
 #include "rma/engine/team/node_exchange.hpp"
 #include "rma/engine/team/team_liveness.hpp"
 #include "rma/engine/team/team_nodes.hpp"
+#include "rma/transport/control_channel.hpp"
 
 namespace tessera::rma::detail {
 

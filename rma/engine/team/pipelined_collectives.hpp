@@ -24,9 +24,9 @@
 #include <span>
 #include <vector>
 
+#include "rma/base/result.hpp"
 #include "rma/engine/team/collective_step.hpp"
 #include "rma/engine/team/pipeline_rings.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

@@ -18,8 +18,8 @@
 #include <cstdint>
 #include <span>
 
-#include "rma/engine/team/collective_step.hpp"
 #include "rma/base/status.hpp"
+#include "rma/engine/team/collective_step.hpp"
 
 namespace tessera::rma::detail {
 

@@ -15,8 +15,8 @@
 #include <cstdint>
 
 #include "rma/base/futex.hpp"
-#include "rma/node/node_memory.hpp"
 #include "rma/base/rank.hpp"
+#include "rma/node/node_memory.hpp"
 
 namespace tessera::rma::detail {
 

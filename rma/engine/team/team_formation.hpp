@@ -13,9 +13,9 @@
 
 #include <cstdint>
 
-#include "rma/engine/team/collective_step.hpp"
 #include "rma/base/result.hpp"
 #include "rma/base/status.hpp"
+#include "rma/engine/team/collective_step.hpp"
 
 namespace tessera::rma::detail {
 

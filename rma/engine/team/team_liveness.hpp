@@ -12,9 +12,9 @@
 
 #include <cstdint>
 
+#include "rma/base/status.hpp"
 #include "rma/engine/team/team_members.hpp"
 #include "rma/engine/team/team_memory.hpp"
-#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

@@ -15,11 +15,11 @@
 #include <span>
 #include <vector>
 
+#include "rma/base/rank.hpp"
+#include "rma/base/status.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/team/team_nodes.hpp"
 #include "rma/node/node.hpp"
-#include "rma/base/rank.hpp"
-#include "rma/base/status.hpp"
 
 namespace tessera::rma::detail {
 

@@ -22,11 +22,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "rma/base/result.hpp"
 #include "rma/engine/team/team_control.hpp"
 #include "rma/engine/team/team_members.hpp"
 #include "rma/node/shared_ref_count.hpp"
 #include "rma/region_id.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::detail {
 

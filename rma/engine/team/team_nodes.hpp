@@ -26,9 +26,9 @@
 #include <limits>
 #include <vector>
 
+#include "rma/base/rank.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/node/node_memory.hpp"
-#include "rma/base/rank.hpp"
 
 namespace tessera::rma::detail {
 

@@ -17,11 +17,11 @@
 
 #include <sys/uio.h>
 
+#include "rma/base/result.hpp"
 #include "rma/engine/stripes.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
-#include "rma/base/result.hpp"
 #include "rma/server/wire/parts.hpp"
 #include "rma/server/wire/wire.hpp"
 

@@ -22,8 +22,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/engine/node_map.hpp"
 #include "rma/base/result.hpp"
+#include "rma/engine/node_map.hpp"
 #include "rma/server/agent/trunk.hpp"
 #include "rma/server/connection/buffer_pool.hpp"
 #include "rma/server/connection/clusters.hpp"

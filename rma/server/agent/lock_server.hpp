@@ -16,11 +16,11 @@
 #include <optional>
 #include <vector>
 
+#include "rma/base/result.hpp"
 #include "rma/engine/lock_outcome.hpp"
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
 #include "rma/node/queue_lock.hpp"
-#include "rma/base/result.hpp"
 #include "rma/server/wire/wire.hpp"
 
 namespace tessera::rma::server {

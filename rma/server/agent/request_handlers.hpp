@@ -12,11 +12,11 @@
 #include <span>
 #include <vector>
 
-#include "rma/transport/rdma.hpp"
-#include "rma/node/node.hpp"
 #include "rma/base/result.hpp"
+#include "rma/node/node.hpp"
 #include "rma/server/agent/executor.hpp"
 #include "rma/server/wire/wire.hpp"
+#include "rma/transport/rdma.hpp"
 
 namespace tessera::rma::server {
 

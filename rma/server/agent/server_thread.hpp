@@ -16,14 +16,14 @@
 #include <thread>
 #include <vector>
 
-#include "rma/transport/rdma.hpp"
+#include "rma/base/result.hpp"
 #include "rma/node/node.hpp"
 #include "rma/node/yield_policy.hpp"
-#include "rma/base/result.hpp"
 #include "rma/server/agent/agent_state.hpp"
 #include "rma/server/agent/connection_table.hpp"
 #include "rma/server/agent/progress_handoff.hpp"
 #include "rma/server/connection/poller.hpp"
+#include "rma/transport/rdma.hpp"
 
 namespace tessera::rma::server {
 

@@ -25,16 +25,16 @@
 #include <span>
 #include <vector>
 
-#include "rma/transport/channel.hpp"
-#include "rma/transport/rdma.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
 #include "rma/server/connection/buffer_pool.hpp"
 #include "rma/server/connection/frame_reader.hpp"
 #include "rma/server/connection/send_queue.hpp"
-#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/wire/handshake.hpp"
 #include "rma/server/wire/wire.hpp"
+#include "rma/transport/channel.hpp"
+#include "rma/transport/rdma.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 
 namespace tessera::rma::server {
 

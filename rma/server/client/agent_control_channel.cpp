@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/backoff.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/client/transient_connection.hpp"
 
 namespace tessera::rma::server {

@@ -9,13 +9,13 @@
 #include <mutex>
 #include <optional>
 
-#include "rma/transport/control_channel.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/node/directory.hpp"
 #include "rma/node/node.hpp"
 #include "rma/server/client/client.hpp"
 #include "rma/server/client/request_queue.hpp"
 #include "rma/server/client/shutdown_notices.hpp"
+#include "rma/transport/control_channel.hpp"
 
 namespace tessera::rma::server {
 

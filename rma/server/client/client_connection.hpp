@@ -15,9 +15,6 @@
 #include <mutex>
 #include <span>
 
-#include "rma/transport/completion.hpp"
-#include "rma/transport/channel.hpp"
-#include "rma/transport/rdma.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
 #include "rma/server/client/change_tracker.hpp"
@@ -27,6 +24,9 @@
 #include "rma/server/client/request_queue.hpp"
 #include "rma/server/client/request_route.hpp"
 #include "rma/server/connection/frame_reader.hpp"
+#include "rma/transport/channel.hpp"
+#include "rma/transport/completion.hpp"
+#include "rma/transport/rdma.hpp"
 
 namespace tessera::rma::server {
 

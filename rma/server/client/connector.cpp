@@ -12,8 +12,8 @@
 
 #include "rma/server/client/client.hpp"
 #include "rma/server/connection/poller.hpp"
-#include "rma/transport/tcp/tcp.hpp"
 #include "rma/server/wire/handshake.hpp"
+#include "rma/transport/tcp/tcp.hpp"
 
 namespace tessera::rma::server {
 namespace {

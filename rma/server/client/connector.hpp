@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "rma/transport/channel.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/transport/channel.hpp"
 
 namespace tessera::rma::server {
 

@@ -20,10 +20,10 @@
 #include <optional>
 #include <vector>
 
-#include "rma/transport/completion.hpp"
 #include "rma/element.hpp"
 #include "rma/server/wire/wire.hpp"
 #include "rma/shape.hpp"
+#include "rma/transport/completion.hpp"
 
 namespace tessera::rma::server {
 

@@ -9,8 +9,8 @@
 
 #include "rma/base/result.hpp"
 #include "rma/server/client/packing_model.hpp"
-#include "rma/transport/tcp/tcp_times.hpp"
 #include "rma/server/wire/parts.hpp"
+#include "rma/transport/tcp/tcp_times.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma::server {

@@ -8,8 +8,8 @@
 // stages work concurrently on different parts ([CLUSTERS02] §3), but each part costs its own frame.
 // The model takes the longest parts that keep the total time near the minimum.
 //
-// The formulas are deliberately rough, as those of rma/transport/verbs/cost_model.hpp: two choices that
-// differ by little are both good.
+// The formulas are deliberately rough, as those of rma/transport/verbs/cost_model.hpp: two choices
+// that differ by little are both good.
 //
 // Threads: immutable values.
 #pragma once

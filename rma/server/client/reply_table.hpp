@@ -16,10 +16,10 @@
 #include <optional>
 #include <vector>
 
-#include "rma/transport/completion.hpp"
 #include "rma/base/result.hpp"
 #include "rma/server/client/operation_batch.hpp"
 #include "rma/shape.hpp"
+#include "rma/transport/completion.hpp"
 
 namespace tessera::rma::server {
 

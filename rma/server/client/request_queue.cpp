@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/backoff.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/client/client.hpp"
 #include "rma/server/client/client_connection.hpp"
 

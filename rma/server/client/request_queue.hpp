@@ -16,11 +16,11 @@
 #include <span>
 #include <vector>
 
-#include "rma/transport/completion.hpp"
 #include "rma/base/result.hpp"
 #include "rma/server/client/operation_batch.hpp"
 #include "rma/server/connection/send_queue.hpp"
 #include "rma/server/wire/wire.hpp"
+#include "rma/transport/completion.hpp"
 
 namespace tessera::rma::server {
 

@@ -27,12 +27,12 @@
 #include <optional>
 #include <vector>
 
-#include "rma/transport/control_channel.hpp"
+#include "rma/base/result.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/node/node.hpp"
 #include "rma/region_id.hpp"
-#include "rma/base/result.hpp"
 #include "rma/server/client/client.hpp"
+#include "rma/transport/control_channel.hpp"
 
 namespace tessera::rma::server {
 

@@ -10,10 +10,10 @@
 #include <chrono>
 #include <memory>
 
-#include "rma/transport/completion.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
 #include "rma/server/client/client_connection.hpp"
+#include "rma/transport/completion.hpp"
 
 namespace tessera::rma::server {
 

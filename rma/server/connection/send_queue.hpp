@@ -15,9 +15,9 @@
 #include <span>
 #include <vector>
 
-#include "rma/transport/completion.hpp"
-#include "rma/transport/channel.hpp"
 #include "rma/base/result.hpp"
+#include "rma/transport/channel.hpp"
+#include "rma/transport/completion.hpp"
 
 namespace tessera::rma::server {
 

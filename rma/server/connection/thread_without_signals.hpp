@@ -12,9 +12,9 @@
 #include <thread>
 #include <utility>
 
-#include "rma/base/thread_limit.hpp"
 #include "rma/base/floating_point_guard.hpp"
 #include "rma/base/result.hpp"
+#include "rma/base/thread_limit.hpp"
 
 namespace tessera::rma::server {
 

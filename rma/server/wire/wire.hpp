@@ -23,14 +23,14 @@
 #include <variant>
 #include <vector>
 
+#include "rma/base/rank.hpp"
+#include "rma/base/result.hpp"
+#include "rma/base/status.hpp"
 #include "rma/element.hpp"
 #include "rma/engine/lock_outcome.hpp"
-#include "rma/transport/rdma.hpp"
-#include "rma/base/rank.hpp"
 #include "rma/region_id.hpp"
-#include "rma/base/result.hpp"
 #include "rma/shape.hpp"
-#include "rma/base/status.hpp"
+#include "rma/transport/rdma.hpp"
 #include "rma/transport/transport.hpp"
 
 namespace tessera::rma::server {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "rma/base/catch_bad_alloc.hpp"
-#include "rma/kernels/copy.hpp"
 #include "rma/base/memory.hpp"
+#include "rma/kernels/copy.hpp"
 #include "rma/node/node.hpp"
 #include "rma/protocol/direct.hpp"
 #include "rma/region.hpp"

@@ -25,10 +25,10 @@
 #include <vector>
 
 #include "rma/engine/remote_locks.hpp"
-#include "rma/transport/mpi/segment.hpp"
-#include "rma/transport/mpi/window_locks.hpp"
 #include "rma/node/node.hpp"
 #include "rma/team.hpp"
+#include "rma/transport/mpi/segment.hpp"
+#include "rma/transport/mpi/window_locks.hpp"
 
 namespace tessera::rma::mpi {
 

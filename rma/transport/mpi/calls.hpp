@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rma/base/result.hpp"
 #include "rma/transport/mpi/methods.hpp"
 #include "rma/transport/mpi/types.hpp"
 #include "rma/transport/mpi/window.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::mpi {
 

@@ -9,12 +9,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "rma/base/result.hpp"
 #include "rma/kernels/walk.hpp"
+#include "rma/shape.hpp"
 #include "rma/transport/mpi/calls.hpp"
 #include "rma/transport/mpi/datatypes.hpp"
 #include "rma/transport/mpi/runs.hpp"
-#include "rma/base/result.hpp"
-#include "rma/shape.hpp"
 
 namespace tessera::rma::mpi {
 

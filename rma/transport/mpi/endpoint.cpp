@@ -11,12 +11,12 @@
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/copy.hpp"
+#include "rma/protocol/direct.hpp"
+#include "rma/protocol/overlap.hpp"
 #include "rma/transport/mpi/each_call.hpp"
 #include "rma/transport/mpi/error.hpp"
 #include "rma/transport/mpi/runs.hpp"
 #include "rma/transport/mpi/types.hpp"
-#include "rma/protocol/direct.hpp"
-#include "rma/protocol/overlap.hpp"
 
 namespace tessera::rma::mpi {
 namespace {

@@ -17,9 +17,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "rma/transport/mpi/methods.hpp"
 #include "rma/base/result.hpp"
 #include "rma/shape.hpp"
+#include "rma/transport/mpi/methods.hpp"
 
 namespace tessera::rma::mpi {
 

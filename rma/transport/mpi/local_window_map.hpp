@@ -10,8 +10,8 @@
 #include <map>
 #include <shared_mutex>
 
-#include "rma/transport/mpi/window.hpp"
 #include "rma/base/result.hpp"
+#include "rma/transport/mpi/window.hpp"
 
 namespace tessera::rma::mpi {
 

@@ -25,9 +25,9 @@
 #include <span>
 #include <vector>
 
-#include "rma/transport/mpi/world.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/transport/mpi/world.hpp"
 
 namespace tessera::rma::mpi {
 

@@ -14,12 +14,12 @@
 #include <mutex>
 #include <span>
 
+#include "rma/base/result.hpp"
+#include "rma/node/directory.hpp"
+#include "rma/node/node.hpp"
 #include "rma/transport/completion.hpp"
 #include "rma/transport/mpi/granted_locks.hpp"
 #include "rma/transport/mpi/message_channel.hpp"
-#include "rma/node/directory.hpp"
-#include "rma/node/node.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::mpi {
 

@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <limits>
 
-#include "rma/transport/mpi/library.hpp"
 #include "rma/base/result.hpp"
 #include "rma/shape.hpp"
+#include "rma/transport/mpi/library.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma::mpi {

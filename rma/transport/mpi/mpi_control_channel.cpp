@@ -7,9 +7,9 @@
 #include <chrono>
 #include <utility>
 
+#include "rma/base/backoff.hpp"
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transport/mpi/byte_locks.hpp"
-#include "rma/base/backoff.hpp"
 
 namespace tessera::rma::mpi {
 

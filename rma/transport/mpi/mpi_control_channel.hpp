@@ -11,13 +11,13 @@
 #include <optional>
 #include <vector>
 
-#include "rma/transport/control_channel.hpp"
 #include "rma/engine/node_map.hpp"
+#include "rma/node/directory.hpp"
+#include "rma/node/node.hpp"
+#include "rma/transport/control_channel.hpp"
 #include "rma/transport/mpi/progress.hpp"
 #include "rma/transport/mpi/segment.hpp"
 #include "rma/transport/mpi/window_locks.hpp"
-#include "rma/node/directory.hpp"
-#include "rma/node/node.hpp"
 
 namespace tessera::rma::mpi {
 

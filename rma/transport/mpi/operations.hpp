@@ -12,10 +12,10 @@
 #include <memory>
 #include <mutex>
 
+#include "rma/base/result.hpp"
 #include "rma/transport/completion.hpp"
 #include "rma/transport/mpi/window.hpp"
 #include "rma/transport/mpi/world.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::mpi {
 

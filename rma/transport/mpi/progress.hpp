@@ -16,12 +16,12 @@
 #include <mutex>
 #include <thread>
 
+#include "rma/base/result.hpp"
+#include "rma/node/node.hpp"
 #include "rma/transport/completion.hpp"
 #include "rma/transport/mpi/message_channel.hpp"
 #include "rma/transport/mpi/message_server.hpp"
 #include "rma/transport/mpi/operations.hpp"
-#include "rma/node/node.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::mpi {
 

@@ -14,12 +14,12 @@
 #include <memory>
 #include <vector>
 
+#include "rma/base/result.hpp"
 #include "rma/element.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/transport/mpi/calls.hpp"
 #include "rma/transport/mpi/types.hpp"
 #include "rma/transport/mpi/window.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::mpi {
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <memory>
 
+#include "rma/base/result.hpp"
 #include "rma/transport/mpi/window.hpp"
 #include "rma/transport/mpi/world.hpp"
-#include "rma/base/result.hpp"
 
 namespace tessera::rma::mpi {
 

@@ -20,12 +20,12 @@
 #include <memory>
 #include <vector>
 
+#include "rma/base/result.hpp"
 #include "rma/engine/remote_locks.hpp"
+#include "rma/node/node.hpp"
+#include "rma/team.hpp"
 #include "rma/transport/mpi/window.hpp"
 #include "rma/transport/mpi/world.hpp"
-#include "rma/node/node.hpp"
-#include "rma/base/result.hpp"
-#include "rma/team.hpp"
 #include "rma/transport/transport.hpp"
 
 namespace tessera::rma::mpi {

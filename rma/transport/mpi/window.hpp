@@ -16,9 +16,9 @@
 #include <semaphore>
 #include <string_view>
 
+#include "rma/base/result.hpp"
 #include "rma/transport/mpi/error.hpp"
 #include "rma/transport/mpi/world.hpp"
-#include "rma/base/result.hpp"
 #include "rma/transport/transport.hpp"
 
 namespace tessera::rma::mpi {

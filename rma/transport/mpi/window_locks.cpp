@@ -8,8 +8,8 @@
 #include <numeric>
 #include <thread>
 
-#include "rma/transport/mpi/error.hpp"
 #include "rma/base/backoff.hpp"
+#include "rma/transport/mpi/error.hpp"
 
 namespace tessera::rma::mpi {
 

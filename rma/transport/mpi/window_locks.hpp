@@ -24,11 +24,11 @@
 #include <vector>
 
 #include "rma/engine/remote_locks.hpp"
+#include "rma/node/node.hpp"
+#include "rma/team.hpp"
 #include "rma/transport/mpi/granted_locks.hpp"
 #include "rma/transport/mpi/progress.hpp"
 #include "rma/transport/mpi/segment.hpp"
-#include "rma/node/node.hpp"
-#include "rma/team.hpp"
 
 namespace tessera::rma::mpi {
 

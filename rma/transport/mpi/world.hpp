@@ -17,9 +17,9 @@
 #include <span>
 #include <vector>
 
-#include "rma/transport/mpi/library.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/transport/mpi/library.hpp"
 
 namespace tessera::rma::mpi {
 

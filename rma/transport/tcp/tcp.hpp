@@ -15,9 +15,9 @@
 #include <memory>
 #include <string>
 
-#include "rma/transport/channel.hpp"
 #include "rma/base/fd_passing.hpp"
 #include "rma/base/result.hpp"
+#include "rma/transport/channel.hpp"
 #include "rma/tuning.hpp"
 
 namespace tessera::rma::server {

@@ -17,8 +17,8 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "rma/node/node.hpp"
 #include "rma/base/result.hpp"
+#include "rma/node/node.hpp"
 #include "rma/transport/verbs/registration.hpp"
 
 namespace tessera::rma::verbs {

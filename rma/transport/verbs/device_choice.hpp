@@ -15,10 +15,10 @@
 #include <string>
 
 #include "rma/base/result.hpp"
-#include "rma/tuning.hpp"
 #include "rma/transport/verbs/connection_address.hpp"
 #include "rma/transport/verbs/handles.hpp"
 #include "rma/transport/verbs/library.hpp"
+#include "rma/tuning.hpp"
 
 namespace tessera::rma::verbs {
 

@@ -34,8 +34,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/transport/rdma.hpp"
 #include "rma/kernels/copy.hpp"
+#include "rma/transport/rdma.hpp"
 #include "rma/transport/transport.hpp"
 #include "rma/transport/verbs/connection.hpp"
 #include "rma/transport/verbs/local_ranges.hpp"

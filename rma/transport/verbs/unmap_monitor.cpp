@@ -21,8 +21,8 @@
 #include <string>
 #include <utility>
 
-#include "rma/base/thread_limit.hpp"
 #include "rma/base/memory.hpp"
+#include "rma/base/thread_limit.hpp"
 
 namespace tessera::rma::verbs {
 namespace {

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "rma/transport/rdma.hpp"
 #include "rma/base/result.hpp"
+#include "rma/transport/rdma.hpp"
 #include "rma/transport/verbs/library.hpp"
 
 namespace tessera::rma::verbs {

@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 
 #include "apps/tool/environment.hpp"
-#include "rma/bootstrap.hpp"
 #include "rma/base/control_group.hpp"
 #include "rma/base/processors.hpp"
+#include "rma/bootstrap.hpp"
 #include "tests/fault/program.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/json_schema.hpp"
@@ -408,7 +408,8 @@ TEST(Info, ShowsHowTcpPacks) {
   EXPECT_TRUE(has(measured, " ns (measured)\n") || has(measured, " ns (fixed)\n"))
       << measured.output;
   const Ending wrong = shell(fmt::format("TESSERA_TUNE=tcp_times=fast {} info", tessera));
-  EXPECT_TRUE(has(wrong, "\ntcp_times: TESSERA_TUNE=tcp_times=fast is not usable: 'fast' is not a time"))
+  EXPECT_TRUE(
+      has(wrong, "\ntcp_times: TESSERA_TUNE=tcp_times=fast is not usable: 'fast' is not a time"))
       << wrong.output;
 }
 

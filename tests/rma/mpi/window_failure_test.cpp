@@ -11,9 +11,9 @@
 #include <fstream>
 #include <string>
 
-#include "rma/transport/mpi/library.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
+#include "rma/transport/mpi/library.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 
