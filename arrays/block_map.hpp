@@ -170,8 +170,6 @@ class BlockMap {
   std::shared_ptr<const Table> table_;
 };
 
-using Deal = BlockMap;  ///< the old name
-
 /// "8 x 4 blocks on a grid of 2 x 2 ranks, cyclic".
 std::string to_string(const BlockMap& block_map);
 

@@ -77,8 +77,6 @@ class CallSignature {
   rma::Label label_;
 };
 
-using Request = CallSignature;  ///< the old name
-
 /// "rank 3 gave another distribution than rank 0", for the member at position `other` of the team.
 rma::Status explain_different(const rma::Team& team, std::size_t other, std::string_view what,
                               std::string_view hint);

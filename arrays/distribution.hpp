@@ -151,9 +151,6 @@ class Distribution {
   [[nodiscard]] std::int64_t nranks() const noexcept { return block_map().nranks(); }
   [[nodiscard]] const BlockPartition1D& partition(int dim) const noexcept;
   [[nodiscard]] const BlockMap& block_map() const noexcept;
-  /// The old names of partition() and block_map().
-  [[nodiscard]] const BlockPartition1D& cut(int dim) const noexcept { return partition(dim); }
-  [[nodiscard]] const BlockMap& deal() const noexcept { return block_map(); }
   /// block_by_block if no rank has two blocks.
   [[nodiscard]] Storage storage() const noexcept;
   [[nodiscard]] MemoryOrder order() const noexcept;

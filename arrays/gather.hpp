@@ -68,8 +68,6 @@ class IndexList {
   std::span<const Index> indices_;
 };
 
-using Places = IndexList;  ///< the old name
-
 /// One-sided. For callers that know the elements only by their size: `values` has room for
 /// `count_values` elements.
 rma::Status transfer_elements(const ArrayBase& array, const IndexList& indices, void* values,

@@ -36,9 +36,6 @@ class Subarray {
 };
 
 template <class T>
-using Part = Subarray<T>;  ///< the old name
-
-template <class T>
 Subarray<T> part(const Array<T>& array) noexcept {
   return Subarray<T>(array);
 }

@@ -265,7 +265,7 @@ void measure_spmv_modes(Session& session);
 std::vector<Target> spmv_mode_targets();
 /// Conjugate gradients, as in HPCG but without its preconditioner.
 void measure_cg(Session& session);
-/// An error message for a matrix of --matrix, as far as its name shows; empty if there is no error.
+/// Checks the name of a matrix given by --matrix. Returns an error message, or an empty text.
 std::string check_matrix(const std::string& name);
 
 // --- applications, and memory

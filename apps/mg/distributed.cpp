@@ -14,8 +14,8 @@
 namespace tessera::apps::mg {
 
 using arrays::Array;
+using arrays::BlockMap;
 using arrays::BlockPartition1D;
-using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
 using arrays::PeriodicDims;
@@ -50,8 +50,8 @@ PeriodicDims all_periodic() {
 
 /// The dimensions in which this rank's box spans the level: its ghosts there are its own points.
 Wrap unsplit(const Distribution& distribution) {
-  return {distribution.cut(0).blocks() == 1, distribution.cut(1).blocks() == 1,
-          distribution.cut(2).blocks() == 1};
+  return {distribution.partition(0).blocks() == 1, distribution.partition(1).blocks() == 1,
+          distribution.partition(2).blocks() == 1};
 }
 
 /// The same for the dimensions that sweeps and restrictions fill; the exchange fills z.
@@ -83,7 +83,8 @@ Result<Distribution> finest(std::int64_t edge, std::int64_t ranks, std::int64_t 
     TESSERA_ASSIGN_OR_RETURN(BlockPartition1D partition, BlockPartition1D::even(edge, blocks));
     partitions.push_back(std::move(partition));
   }
-  TESSERA_ASSIGN_OR_RETURN(const Deal blocks_of_ranks, Deal::grid({grid.z, grid.y, grid.x}, ranks));
+  TESSERA_ASSIGN_OR_RETURN(const BlockMap blocks_of_ranks,
+                           BlockMap::grid({grid.z, grid.y, grid.x}, ranks));
   return Distribution::create(partitions, blocks_of_ranks,
                               {.ghosts = Extents::filled(dims, ghosts)});
 }
@@ -92,7 +93,7 @@ Result<Distribution> finest(std::int64_t edge, std::int64_t ranks, std::int64_t 
 Result<Distribution> coarser(const Distribution& fine, std::int64_t ghosts) {
   std::vector<BlockPartition1D> partitions;
   for (int dim = 0; dim < dims; ++dim) {
-    const BlockPartition1D& partition = fine.cut(dim);
+    const BlockPartition1D& partition = fine.partition(dim);
     std::vector<std::int64_t> starts;
     for (std::int64_t block = 0; block < partition.blocks(); ++block) {
       starts.push_back(partition.lo(block) / 2);
@@ -101,7 +102,8 @@ Result<Distribution> coarser(const Distribution& fine, std::int64_t ghosts) {
                              BlockPartition1D::at_bounds(partition.extent() / 2, starts));
     partitions.push_back(std::move(coarse));
   }
-  return Distribution::create(partitions, fine.deal(), {.ghosts = Extents::filled(dims, ghosts)});
+  return Distribution::create(partitions, fine.block_map(),
+                              {.ghosts = Extents::filled(dims, ghosts)});
 }
 
 // An array's own box and ghosts for the kernels. The memory does not move, and only this rank

@@ -171,7 +171,7 @@ Phase make_phase(Array<double>& array, int dim, const Box& known) {
   };
   return {.below = neighbour(array, dim, own.lo(dim) - 1),
           .above = neighbour(array, dim, own.hi(dim)),
-          .is_alone = array.distribution().cut(dim).blocks() == 1,
+          .is_alone = array.distribution().partition(dim).blocks() == 1,
           .low = face(own.lo(dim), own.lo(dim) + width),
           .high = face(own.hi(dim) - width, own.hi(dim)),
           .low_ghosts = face(own.lo(dim) - width, own.lo(dim)),
@@ -209,7 +209,7 @@ std::vector<Phase> make_phases(Array<double>& array, const HaloOptions& options)
 Status check_blocks(const Array<double>& array) {
   const Distribution& distribution = array.distribution();
   for (int dim = 0; dim < dims; ++dim) {
-    const arrays::BlockPartition1D& cut = distribution.cut(dim);
+    const arrays::BlockPartition1D& cut = distribution.partition(dim);
     for (std::int64_t block = 0; block < cut.blocks(); ++block) {
       if (cut.hi(block) - cut.lo(block) < distribution.ghosts()[dim]) {
         return Status::error(rma::Code::unsupported,

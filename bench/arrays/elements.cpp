@@ -23,7 +23,7 @@ namespace tessera::bench {
 namespace {
 
 using arrays::Array;
-using arrays::Places;
+using arrays::IndexList;
 
 constexpr std::int64_t bits_of_offset = 22;
 constexpr std::int64_t edge = 1 << (bits_of_offset / 2);
@@ -98,7 +98,7 @@ class OwnMatrix {
   void sync() { rma::require(array_.sync()); }
 
  private:
-  static Places flat(const List& list) { return Places::flat(list.places, 2); }
+  static IndexList flat(const List& list) { return IndexList::flat(list.places, 2); }
   Array<double> array_;
 };
 

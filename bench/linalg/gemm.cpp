@@ -24,9 +24,9 @@ namespace tessera::bench {
 namespace {
 
 using arrays::Array;
+using arrays::BlockMap;
 using arrays::BlockPartition1D;
 using arrays::Box;
-using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
 using arrays::Index;
@@ -148,8 +148,8 @@ Candidate gemm_candidate(Session& session, std::string name, const Distribution&
 
 Distribution cyclic(std::int64_t n, std::int64_t ranks, Storage storage, MemoryOrder order) {
   const std::vector<BlockPartition1D> cuts(2, BlockPartition1D::by_size(n, block).value());
-  const Deal deal =
-      Deal::cyclic_grid({cuts[0].blocks(), cuts[1].blocks()}, square_grid(ranks), ranks, order)
+  const BlockMap deal =
+      BlockMap::cyclic_grid({cuts[0].blocks(), cuts[1].blocks()}, square_grid(ranks), ranks, order)
           .value();
   return Distribution::create(cuts, deal, {.storage = storage, .order = order}).value();
 }
@@ -157,7 +157,7 @@ Distribution cyclic(std::int64_t n, std::int64_t ranks, Storage storage, MemoryO
 Distribution round_robin(std::int64_t n, std::int64_t ranks) {
   const std::vector<BlockPartition1D> cuts(2, BlockPartition1D::by_size(n, block).value());
   return Distribution::create(
-             cuts, Deal::round_robin({cuts[0].blocks(), cuts[1].blocks()}, ranks).value())
+             cuts, BlockMap::round_robin({cuts[0].blocks(), cuts[1].blocks()}, ranks).value())
       .value();
 }
 

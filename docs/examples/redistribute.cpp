@@ -46,7 +46,7 @@ int main() {
   const double* const local = blocks.data();
   const auto me = job.world().rank();
   const Extents shape = layout.local_extents(me);
-  const Index at = layout.deal().coordinates(me);  // this rank's coordinates in the grid
+  const Index at = layout.block_map().coordinates(me);  // this rank's coordinates in the grid
   bool is_right = true;
   for (std::int64_t j = 0; j < shape[1]; ++j) {
     for (std::int64_t i = 0; i < shape[0]; ++i) {

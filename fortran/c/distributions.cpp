@@ -17,9 +17,9 @@
 namespace tessera::capi {
 namespace {
 
+using arrays::BlockMap;
 using arrays::BlockMapKind;
 using arrays::BlockPartition1D;
-using arrays::Deal;
 using arrays::Distribution;
 using arrays::Extents;
 using arrays::MemoryOrder;
@@ -114,7 +114,8 @@ Result<Distribution> from_owners(const Extents& extents, const Starts& starts,
     cuts.push_back(cut);
   }
   TESSERA_ASSIGN_OR_RETURN(const auto members, team_ranks(count, owners));
-  TESSERA_ASSIGN_OR_RETURN(const Deal deal, Deal::table(blocks, members, nranks, options.order));
+  TESSERA_ASSIGN_OR_RETURN(const BlockMap deal,
+                           BlockMap::table(blocks, members, nranks, options.order));
   return Distribution::create(cuts, deal, options);
 }
 
@@ -129,7 +130,7 @@ int query_member(const char* function, const tessera_distribution* distribution,
   });
 }
 
-Status write_coordinates(const Deal& deal, rma::TeamRank member, std::int64_t* coordinates) {
+Status write_coordinates(const BlockMap& deal, rma::TeamRank member, std::int64_t* coordinates) {
   if (deal.kind() != BlockMapKind::grid && deal.kind() != BlockMapKind::cyclic_grid) {
     return Status::error(rma::Code::unsupported,
                          "the members have no grid: " + arrays::to_string(deal))
@@ -362,13 +363,13 @@ int tessera_distribution_grid(const tessera_distribution* distribution, tessera_
                               int64_t blocks[], int64_t grid[]) {
   return call_on(__func__, distribution, [&](const Distribution& asked) -> Status {
     if (deal != nullptr) {
-      *deal = static_cast<tessera_block_map>(asked.deal().kind());
+      *deal = static_cast<tessera_block_map>(asked.block_map().kind());
     }
     if (blocks != nullptr) {
-      copy_list(asked.deal().blocks(), blocks);
+      copy_list(asked.block_map().blocks(), blocks);
     }
     if (grid != nullptr) {
-      copy_list(asked.deal().rank_grid(), grid);
+      copy_list(asked.block_map().rank_grid(), grid);
     }
     return {};
   });
@@ -378,7 +379,7 @@ int tessera_distribution_coordinates(const tessera_distribution* distribution, i
                                      int64_t coordinates[]) {
   return query_member(__func__, distribution, member, coordinates,
                       [&](const Distribution& asked, rma::TeamRank of) {
-                        return write_coordinates(asked.deal(), of, coordinates);
+                        return write_coordinates(asked.block_map(), of, coordinates);
                       });
 }
 

@@ -22,7 +22,7 @@ using arrays::ArrayBase;
 using arrays::Box;
 using arrays::Extents;
 using arrays::Mirrored;
-using arrays::Part;
+using arrays::Subarray;
 using rma::Code;
 using rma::Result;
 using rma::Status;
@@ -84,14 +84,14 @@ Status free_copies(const MirroredContents& contents) {
 }
 
 template <class T>
-Result<Part<T>> part_of(const tessera_part& given, const Array<T>& like) {
+Result<Subarray<T>> part_of(const tessera_part& given, const Array<T>& like) {
   TESSERA_ASSIGN_OR_RETURN(const ArrayBase* const array, open_array(given.array));
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array->extents(), given.lo, given.hi));
   if (array->element().type != like.element().type) {
     return Status::error(Code::invalid_argument, like.describe() + " and " + array->describe() +
                                                      " have elements of different types");
   }
-  return Part<T>(static_cast<const Array<T>&>(*array), box);
+  return Subarray<T>(static_cast<const Array<T>&>(*array), box);
 }
 
 struct MirroredBounds {

@@ -169,7 +169,7 @@ Status transfer_list(const ArrayBase& array, std::int64_t count, const std::int6
     TESSERA_RETURN_IF_ERROR(required(places, "places"));
   }
   const auto listed =
-      arrays::Places::flat({places, static_cast<std::size_t>(numbers)}, array.ndims());
+      arrays::IndexList::flat({places, static_cast<std::size_t>(numbers)}, array.ndims());
   return transfer_elements(array, listed, const_cast<void*>(values), count, *kind);
 }
 

@@ -145,7 +145,7 @@ Status reduce(std::int64_t count, const tessera_part* in, const Fold& fold) {
   std::vector<std::byte> value(rma::size_of(type));
   std::memcpy(value.data(), fold.value, value.size());
   // Each member may have another initial value.
-  const auto given = arrays::detail::Request().add(fold.type).add(fold.reduction);
+  const auto given = arrays::detail::CallSignature().add(fold.type).add(fold.reduction);
   TESSERA_RETURN_IF_ERROR(begin_on_chunks("reduce", operands, {}, {}, given));
   rma::Team& team = operands[0].array->team();
   TESSERA_RETURN_IF_ERROR(team.agree(for_each_chunk(operands, [&](const Chunk& chunk) {

@@ -53,9 +53,9 @@ class Operands {
   [[nodiscard]] const AnyPart& any(std::size_t number) const { return parts_[number]; }
   /// Requires: it is among the parts whose type was checked.
   template <class T>
-  [[nodiscard]] arrays::Part<T> part(std::size_t number) const {
-    return arrays::Part<T>(static_cast<const arrays::Array<T>&>(any(number).array()),
-                           any(number).box());
+  [[nodiscard]] arrays::Subarray<T> part(std::size_t number) const {
+    return arrays::Subarray<T>(static_cast<const arrays::Array<T>&>(any(number).array()),
+                               any(number).box());
   }
 
  private:

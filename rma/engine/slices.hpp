@@ -38,8 +38,8 @@ class Slices {
   [[nodiscard]] const StripeLocks& stripes() const noexcept { return *stripes_; }
 
   /// The calling thread's cache entry for `owner`'s slice of `region`, filled if necessary. It has
-  /// no start if the slice is not a plain mapped one. Null if there is no such region, while the
-  /// thread ends, and if there is no memory for its cache.
+  /// no start if the slice is not a plain mapped one. Null if the region does not exist, the thread
+  /// is ending, or the cache cannot be allocated.
   [[gnu::always_inline]] CachedSlice* cached(WorldRank owner, RegionId region) const {
     CachedSlice* const line = find_cached(regions_, owner, region);
     return line != nullptr ? line : look_up(owner, region);

@@ -100,7 +100,7 @@ void gather_elements(Job& job) {
   // [/gather]
   // [flat]
   const std::vector<std::int64_t> numbers{3, 4, 40, 17, 3, 4};  // the same three places
-  require(gather(a, Places::flat(numbers, 2), found));
+  require(gather(a, IndexList::flat(numbers, 2), found));
   // [/flat]
   expect(found == std::vector<double>{4.0 * job.size(), 2.0 * job.size(), 4.0 * job.size()},
          "both values for (3, 4) were added");

@@ -69,7 +69,7 @@ class TeamMemory {
                                              std::uint32_t generation) const;
 
   /// The piece for long data: made by the leader, freed by any member. Returns its number for other
-  /// nodes, 0 if there is no memory.
+  /// nodes, or 0 if it cannot be allocated.
   RegionId make_long(std::uint64_t bytes);
   void free_long() noexcept;
   [[nodiscard]] std::byte* long_start() const noexcept;

@@ -44,7 +44,7 @@ class ClientConnection {
   ClientConnection(const ClientConnection&) = delete;
   ClientConnection& operator=(const ClientConnection&) = delete;
 
-  /// Posts a request on its route. Waits while too many bytes are kept already. Errors: peer_lost,
+  /// Posts a request on its route. Waits until the queue has room. Errors: peer_lost,
   /// no_memory; the completion of the request does not end then.
   Status post(const PostedRequest& request, When when);
   /// The same with a body that may be reused at return.

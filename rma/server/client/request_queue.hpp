@@ -74,8 +74,8 @@ class RequestQueue {
   /// first.
   When when();
 
-  /// Posts a request of the link `owner`, whose requests this connection carries. Waits while too
-  /// many bytes are kept already. Returns nothing if there is no connection at present. Errors:
+  /// Posts a request of the link `owner`, whose requests this connection carries. Waits until
+  /// the queue has room. Returns nothing while no connection exists. Errors:
   /// peer_lost, no_memory; `sent` does not end then.
   std::optional<Status> post(ClientConnection& owner, const PostedRequest& request, When when);
   /// Posts a frame about the connection itself. Requires: mutex() is locked. Errors: as post().
