@@ -216,14 +216,11 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   }
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
   options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
-  options.spin = context.node->policy().spin;
-  options.min_progress_spin = context.node->policy().min_progress_spin;
-  options.linger = context.node->policy().linger;
+  options.node = context.shared_node;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
   options.limits = packing.limits;
   options.parts = packing.parts;
   options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);
-  options.helper = [node = context.shared_node] { return node->helper(); };
   options.warn = context.warn;
   options.log = context.log;
   options.wait_warning = std::chrono::milliseconds(context.settings->wait_warning_ms);

@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "rma/base/backoff.hpp"
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/client/transient_connection.hpp"
 
@@ -64,20 +63,18 @@ Status AgentControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t 
 // A rank's inbox may be full. The agent serves others, too, and does not wait for room, so this
 // retries.
 Status AgentControlChannel::invite(WorldRank rank, const JoinMessage& invitation) {
-  detail::Backoff pause(std::chrono::milliseconds(1), detail::max_timed_wait);
   const FrameHeader header{.kind = Kind::invite,
                            .origin = client_->options().rank,
                            .target = rank,
                            .region = RegionId{invitation.memory},
                            .offset = invitation.offset,
                            .words = {invitation.key, 0}};
-  while (true) {
-    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t is_in, query_word(nodes_.node_of(rank), header));
-    if (is_in != 0) {
-      return {};
-    }
-    std::this_thread::sleep_for(pause.next());
-  }
+  Result<std::uint64_t> is_in = std::uint64_t{0};
+  detail::poll_until(detail::rank_waits, [&] {
+    is_in = query_word(nodes_.node_of(rank), header);
+    return !is_in.ok() || *is_in != 0;
+  });
+  return is_in.status();
 }
 
 Status AgentControlChannel::raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
@@ -168,11 +165,11 @@ Result<PeerState> AgentControlChannel::state_of_unreachable(WorldRank rank, cons
     return is_silent ? Result<PeerState>(Status::error_at(rank, Code::peer_lost, failure.message()))
                      : Result<PeerState>(PeerState::died);
   }
-  const auto patience = code == Code::unreachable
-                            ? std::chrono::nanoseconds(longest_silence)
-                            : std::chrono::nanoseconds(client_->options().connect_timeout);
-  return is_silent && client_->silence_of(node) < patience ? Result<PeerState>(PeerState::unknown)
-                                                           : Result<PeerState>(failure);
+  const auto timeout = code == Code::unreachable
+                           ? std::chrono::nanoseconds(longest_silence)
+                           : std::chrono::nanoseconds(client_->options().connect_timeout);
+  return is_silent && client_->silence_of(node) < timeout ? Result<PeerState>(PeerState::unknown)
+                                                          : Result<PeerState>(failure);
 }
 
 void AgentControlChannel::note_loss(WorldRank rank, bool has_died) noexcept {
@@ -239,10 +236,10 @@ struct CheckingWait {
   Client& client;
   const std::function<void()>& check;
   void wait(Completion& done) const {
-    detail::Backoff pause(max_sleep, detail::max_timed_wait);
-    while (!client.wait(done, pause.next())) {
+    client.wait_until(done, [this] {
       check();
-    }
+      return false;
+    });
   }
 };
 
@@ -272,8 +269,8 @@ std::chrono::milliseconds AgentControlChannel::query_timeout() const {
 // A rank that waits long checks every node now and then, and does not need a link to each. A link
 // that is lost says nothing about the ranks there.
 Result<std::uint64_t> AgentControlChannel::query_briefly(NodeId node, const FrameHeader& header) {
-  const auto patience = query_timeout();
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto timeout = query_timeout();
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   ClientConnection* const link = client_->existing_link(node);
   if (link != nullptr && !link->is_lost() && link->is_connected()) {
     auto word = query_until(deadline, *link, header);
@@ -284,7 +281,7 @@ Result<std::uint64_t> AgentControlChannel::query_briefly(NodeId node, const Fram
   // Failing to connect is evidence about the node; losing the new connection again is not.
   while (true) {
     TESSERA_ASSIGN_OR_RETURN(TransientConnection transient,
-                             TransientConnection::open(*client_, node, patience));
+                             TransientConnection::open(*client_, node, timeout));
     DeadlineWait way{transient, deadline};
     auto word = query_word_with(way, transient.link(), header);
     if (word.ok() || word.status().code() != Code::peer_lost) {
@@ -311,11 +308,9 @@ Result<std::uint64_t> AgentControlChannel::query_until(TransientConnection::Time
   awaited.word = &question->word;
   awaited.held = question;
   TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
-  detail::Backoff pause(max_sleep, detail::max_timed_wait);
-  while (!client_->wait(question->done, pause.next())) {
-    if (std::chrono::steady_clock::now() > deadline) {
-      return Status::error(Code::timed_out, "the agent does not answer at present");
-    }
+  if (!client_->wait_until(
+          question->done, [] { return false; }, deadline)) {
+    return Status::error(Code::timed_out, "the agent does not answer at present");
   }
   TESSERA_RETURN_IF_ERROR(question->done.take_error());
   return static_cast<std::uint64_t>(question->word);

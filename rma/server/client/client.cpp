@@ -2,25 +2,24 @@
 #include "rma/server/client/client.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <pthread.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <new>
 #include <utility>
 
-#include "rma/base/backoff.hpp"
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/connection/thread_without_signals.hpp"
 
 namespace tessera::rma::server {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // How long the progress thread lets small requests and replies accumulate.
 constexpr std::chrono::microseconds batching_delay{50};
+
+// Of a client without a node: its threads sleep at once.
+constexpr detail::WaitPolicy asleep{.spin = std::chrono::nanoseconds(0),
+                                    .min_progress_spin = std::chrono::nanoseconds(0)};
 
 }  // namespace
 
@@ -30,6 +29,10 @@ Client::Client(ClientOptions options)
       active_(options_.agents.size()) {
   if (options_.nodes != nullptr) {
     own_node_ = options_.nodes->node_of(options_.rank);
+  }
+  started_ = sockets_.open("the queue of events at connections");
+  if (!started_.ok()) {
+    return;
   }
   Result<std::thread> thread = start_thread_with_signals_blocked([this] { communicate(); });
   if (thread.ok()) {
@@ -139,18 +142,13 @@ void Client::note_lost_way(const ClientConnection& way, const Status& reason) {
 
 Result<std::unique_ptr<ClientConnection>> Client::open_transient(
     NodeId node, std::chrono::milliseconds timeout) {
-  constexpr std::chrono::milliseconds pause{1};
+  constexpr detail::TimedWaits waits{.first = std::chrono::milliseconds(1),
+                                     .longest = std::chrono::milliseconds(1)};
   Peer& peer = peer_at(node);
-  const auto deadline = Clock::now() + timeout;
-  std::unique_lock guard(peer.connecting, std::try_to_lock);
-  while (!guard.owns_lock()) {
-    if (Clock::now() > deadline) {
-      return Status::error(
-          Code::timed_out,
-          fmt::format("another thread is still connecting to node {}", node.value));
-    }
-    std::this_thread::sleep_for(pause);
-    guard.try_lock();
+  std::unique_lock guard(peer.connecting, std::defer_lock);
+  if (!detail::poll_until(waits, Clock::now() + timeout, [&] { return guard.try_lock(); })) {
+    return Status::error(Code::timed_out,
+                         fmt::format("another thread is still connecting to node {}", node.value));
   }
   TESSERA_ASSIGN_OR_RETURN(
       auto channel, connector_.open(node, peer.contact, Connector::Purpose::transient, timeout));
@@ -207,6 +205,9 @@ Status Client::make_fabric() {
     made = fabric.status();
     if (fabric.ok()) {
       own_fabric_ = std::move(fabric).take();
+      made = sockets_.watch(own_fabric_->descriptor(), EPOLLIN);
+    }
+    if (made.ok()) {
       fabric_ = own_fabric_.get();
     }
   });
@@ -317,99 +318,93 @@ void Client::check_hosts() {
   }
 }
 
-// If there is no memory for the list of sockets, the thread polls again soon.
+const detail::WaitPolicy& Client::wait_policy() const noexcept {
+  return options_.node == nullptr ? asleep : options_.node->policy();
+}
+
+detail::Waiter Client::waiter() const noexcept {
+  return options_.node == nullptr ? detail::Waiter(asleep) : options_.node->waiter();
+}
+
+// If there is no memory for that, the thread polls again soon.
 void Client::sleep_on_sockets(std::chrono::nanoseconds period) noexcept {
   constexpr std::chrono::nanoseconds soon = std::chrono::milliseconds(1);
   try {
     check_hosts();
-    poll_sockets(period);
+    poll_sockets(watch_connections() ? std::min(period, detail::max_timed_wait)
+                                     : std::min(period, soon));
   } catch (const std::bad_alloc&) {
     std::this_thread::sleep_for(std::min(period, soon));
   }
 }
 
 void Client::poll_sockets(std::chrono::nanoseconds period) {
-  std::vector<pollfd> sockets;
-  std::vector<ClientConnection*> of_sockets;
-  for (ClientConnection* const link : links()) {
-    if (!link->is_lost()) {
-      sockets.push_back(
-          {.fd = link->descriptor(),
-           .events = static_cast<short>(link->waits_for_room() ? POLLIN | POLLOUT : POLLIN),
-           .revents = 0});
-      of_sockets.push_back(link);
-    }
-  }
   detail::RdmaContext* const fabric = fabric_.load(std::memory_order_acquire);
-  if (fabric != nullptr) {
-    if (!fabric->arm()) {
-      return;
-    }
-    sockets.push_back({.fd = fabric->descriptor(), .events = POLLIN, .revents = 0});
+  if (fabric != nullptr && !fabric->arm()) {
+    return;
   }
-  const timespec timeout{.tv_sec = 0, .tv_nsec = std::min(period, detail::max_timed_wait).count()};
-  if (ppoll(sockets.data(), sockets.size(), &timeout, nullptr) > 0) {
+  if (sockets_.wait(period)) {
     last_event_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+    if (fabric != nullptr) {
+      handle_path_events(*fabric);
+    }
   }
-  for (std::size_t i = 0; i < of_sockets.size(); ++i) {
-    if ((sockets[i].revents & ~POLLOUT) != 0) {
-      if (fabric != nullptr) {
-        fabric->progress();  // the last data of a path, which came before its end
+}
+
+// Watches for what each connection waits for at present. False if the system refuses a watch.
+bool Client::watch_connections() {
+  const std::lock_guard guard(watch_mutex_);
+  bool are_watched = true;
+  for (ClientConnection* const link : links()) {
+    are_watched = link->watch_by(sockets_) && are_watched;
+  }
+  return are_watched;
+}
+
+void Client::stop_watching(ClientConnection& link, int before) noexcept {
+  const std::lock_guard guard(watch_mutex_);
+  link.stop_watching(sockets_, before);
+}
+
+// A path's descriptor shows its end. Its last data came before.
+void Client::handle_path_events(detail::RdmaContext& fabric) {
+  std::array<epoll_event, 16> ready;
+  for (const epoll_event& event : sockets_.take(ready)) {
+    for (ClientConnection* const link : links()) {
+      if (link->descriptor() == event.data.fd && link->path() != nullptr) {
+        fabric.progress();
+        link->on_readable();
       }
-      of_sockets[i]->on_readable();
     }
   }
 }
 
 // Returns after something came, or when it is time to sleep.
-void Client::spin(const Completion& done) {
-  detail::Helper* const helper = options_.helper();
-  const auto budget =
-      helper == nullptr ? options_.spin : std::max(options_.spin, options_.min_progress_spin);
-  const detail::ProgressScope helping(helper);
+void Client::spin(const detail::Waiter& waiter, const Completion& done) {
   // Polling a device is cheap compared with an iteration of the agent's work.
-  const unsigned polls_a_help = fabric_.load(std::memory_order_relaxed) == nullptr ? 1 : 8;
-  unsigned polls = 0;
-  const auto poll_once = [&] {
-    const bool has_come = done.done() || progress() > 0;
-    if (!has_come && ++polls % polls_a_help == 0) {
-      helping.help();
-    }
-    return has_come;
-  };
+  const unsigned polls_per_advance = fabric_.load(std::memory_order_relaxed) == nullptr ? 1 : 8;
   // Polling a socket is a system call, so no pauses are needed in between.
-  const auto start = Clock::now();
-  while (!poll_once()) {
-    if (Clock::now() - start >= budget) {
-      detail::yield_until(options_.linger, poll_once);
-      return;
-    }
-  }
-}
-
-// Called before this thread sleeps, since it does not serve the agent's peers then.
-void Client::release_progress() const {
-  if (detail::Helper* const helper = options_.helper()) {
-    helper->yield_progress();
-  }
+  waiter.spin<detail::PollCost::system_call>([&] { return done.done() || progress() > 0; },
+                                             polls_per_advance);
 }
 
 // Nothing has woken a thread or completed its wait for a time above the spin limit.
 bool Client::is_quiet() const noexcept {
   return Clock::now().time_since_epoch().count() - last_event_.load(std::memory_order_relaxed) >
-         max_sleep.count();
+         detail::reply_waits.first.count();
 }
 
 bool Client::wait(Completion& done, std::chrono::nanoseconds period) {
+  const detail::Waiter waiter = this->waiter();
   waiting_.fetch_add(1);
-  if (period <= max_sleep || !is_quiet()) {
-    spin(done);
+  if (period <= detail::reply_waits.first || !is_quiet()) {
+    spin(waiter, done);
   }
   if (!done.done()) {
     flush();
   }
   if (!done.done()) {
-    release_progress();
+    waiter.yield_progress();  // asleep, this thread does not serve the agent's peers
     sleep_on_sockets(period);
     progress();
   }
@@ -472,8 +467,9 @@ bool Client::wait_for_request() {
   std::unique_lock guard(sleep_mutex_);
   is_waiting_ = true;
   is_waiting_long_ = is_long;
-  const bool was_woken = work_.wait_for(guard, is_long ? detail::max_timed_wait : max_sleep,
-                                        [&] { return is_wake_requested_; });
+  const bool was_woken =
+      work_.wait_for(guard, is_long ? detail::max_timed_wait : detail::reply_waits.first,
+                     [&] { return is_wake_requested_; });
   is_waiting_ = false;
   is_waiting_long_ = false;
   is_wake_requested_ = false;
@@ -504,7 +500,7 @@ void Client::communicate() noexcept {
       }
       if (progress() == 0) {
         flush();
-        sleep_on_sockets(max_sleep);
+        sleep_on_sockets(detail::reply_waits.first);
       }
       continue;
     }

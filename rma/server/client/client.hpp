@@ -25,9 +25,11 @@
 
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
-#include "rma/engine/long_wait.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/node/node.hpp"
+#include "rma/progress/long_wait.hpp"
+#include "rma/progress/poller.hpp"
+#include "rma/progress/waiter.hpp"
 #include "rma/server/client/client_connection.hpp"
 #include "rma/server/client/connector.hpp"
 #include "rma/server/client/packing_model.hpp"
@@ -58,10 +60,8 @@ struct ClientOptions {
   /// to max_pause.
   std::chrono::milliseconds first_pause = longest_silence;
   std::chrono::milliseconds max_pause = 16 * longest_silence;
-  std::chrono::nanoseconds spin{0};               ///< how long a waiting thread spins
-  std::chrono::nanoseconds min_progress_spin{0};  ///< how long it spins at least, if it helps
-  detail::YieldPolicy linger{};  ///< yield phase after it, while the core is not needed
-  std::function<detail::Helper*()> helper = [] { return nullptr; };  ///< work of waiting threads
+  /// Says how threads wait, and what they advance meanwhile; null: they sleep at once.
+  std::shared_ptr<const detail::Node> node = nullptr;
   std::size_t kept_bytes = 4U << 20U;  ///< unsent copies at one link before a post waits
   PackingLimits limits{};
   PartSizes parts{};               ///< of packed transfers
@@ -81,12 +81,10 @@ struct ClientOptions {
   std::function<void(Status)> stray_error;  ///< receives errors of requests without a reply
 };
 
-/// A waiting thread sleeps this long at first, since another thread may take the reply that it
-/// waits for. After some time it sleeps longer (node/backoff.hpp).
-inline constexpr std::chrono::nanoseconds max_sleep = std::chrono::milliseconds(1);
-
 class Client {
  public:
+  using Clock = std::chrono::steady_clock;
+
   explicit Client(ClientOptions options);
   ~Client();
   Client(const Client&) = delete;
@@ -124,11 +122,19 @@ class Client {
 
   int progress();
   /// Sleeps until something comes, for at most `period`. Returns done.done(). A period above
-  /// max_sleep means that the caller has waited long: it then sleeps at once if nothing is
+  /// reply_waits.first means that the caller has waited long: it then sleeps at once if nothing is
   /// arriving.
   bool wait(Completion& done, std::chrono::nanoseconds period);
+  /// Waits until `done` has ended, or `give_up()` returns true, which is called once per liveness
+  /// interval, or until the deadline. Returns done.done().
+  template <class GiveUp>
+  bool wait_until(Completion& done, GiveUp&& give_up,
+                  Clock::time_point deadline = Clock::time_point::max());
   /// Lets what is under way advance, for at most `period`.
   void wait_briefly(std::chrono::nanoseconds period);
+  /// The same until `ready()`, or until `give_up()` returns true.
+  template <class Ready, class GiveUp>
+  void advance_until(Ready&& ready, GiveUp&& give_up);
   /// Wakes the progress thread so that outstanding requests progress while no thread waits.
   void wake_progress();
   /// The same for long transfers: takes effect at once, even if a thread waited a moment ago.
@@ -158,6 +164,10 @@ class Client {
   /// To be called now and then while waiting for the agent of `node`. If a line about a long wait
   /// is due, logs what is waited for, as in "a reply from".
   void report_long_wait(detail::LongWait& wait, std::string_view what, NodeId node) const noexcept;
+
+  [[nodiscard]] const detail::WaitPolicy& wait_policy() const noexcept;
+  /// The connection of `link` is replaced: its descriptor `before` is no longer watched.
+  void stop_watching(ClientConnection& link, int before) noexcept;
 
   [[nodiscard]] const ClientOptions& options() const noexcept { return options_; }
 
@@ -192,11 +202,13 @@ class Client {
     return is_asleep_.load() || is_waiting_long_.load();
   }
   [[nodiscard]] bool is_streaming() const;
-  void spin(const Completion& done);
-  void release_progress() const;
+  [[nodiscard]] detail::Waiter waiter() const noexcept;
+  void spin(const detail::Waiter& waiter, const Completion& done);
   void flush();
   void sleep_on_sockets(std::chrono::nanoseconds period) noexcept;
   void poll_sockets(std::chrono::nanoseconds period);
+  bool watch_connections();
+  void handle_path_events(detail::RdmaContext& fabric);
   Result<ClientConnection*> make_link(NodeId node, std::chrono::milliseconds timeout);
   void check_hosts();
   void communicate() noexcept;
@@ -216,6 +228,8 @@ class Client {
   std::vector<ClientConnection*>
       active_;  ///< in the order of connecting; active_count_ entries are valid
   std::atomic<std::size_t> active_count_{0};
+  std::mutex watch_mutex_;
+  detail::Poller sockets_;  // what is watched changes only with watch_mutex_ locked
   std::atomic<int> waiting_{0};
   std::atomic<std::int64_t> last_waited_{0};  // nanoseconds of the steady clock
   std::atomic<std::int64_t> last_event_{0};   // same: a thread was last woken, or had its reply
@@ -233,5 +247,23 @@ class Client {
   std::thread thread_;
   Status started_;
 };
+
+template <class GiveUp>
+bool Client::wait_until(Completion& done, GiveUp&& give_up, Clock::time_point deadline) {
+  return detail::Waiter(wait_policy())
+      .until(deadline)
+      .sleep(
+          detail::OnStep(detail::reply_waits,
+                         [&](std::chrono::nanoseconds period) { wait(done, period); }),
+          [&] { return done.done(); }, give_up);
+}
+
+template <class Ready, class GiveUp>
+void Client::advance_until(Ready&& ready, GiveUp&& give_up) {
+  detail::Waiter(wait_policy())
+      .sleep(detail::OnStep(detail::reply_waits,
+                            [&](std::chrono::nanoseconds period) { wait_briefly(period); }),
+             ready, give_up);
+}
 
 }  // namespace tessera::rma::server

@@ -8,16 +8,13 @@
 #include <optional>
 #include <utility>
 
-#include "rma/base/backoff.hpp"
+#include "rma/progress/poller.hpp"
 #include "rma/server/client/client.hpp"
-#include "rma/server/connection/poller.hpp"
 
 namespace tessera::rma::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using detail::Backoff;
-using detail::max_timed_wait;
 
 // Sending this much takes many times longer than waking the thread that it may be left to.
 constexpr std::size_t min_deferred_bytes = std::size_t{1024} * 1024;
@@ -126,12 +123,11 @@ Status ClientConnection::ask(FrameHeader header, std::span<const std::byte> desc
 }
 
 void ClientConnection::wait(Completion& done) {
-  Backoff pause(max_sleep, max_timed_wait);
   detail::LongWait long_wait(client_.options().wait_warning);
-  while (!done.done()) {
-    client_.wait(done, pause.next());
+  client_.wait_until(done, [&] {
     client_.report_long_wait(long_wait, "a reply from", node_);
-  }
+    return false;
+  });
 }
 
 void ClientConnection::say_bye() {
@@ -147,10 +143,7 @@ void ClientConnection::say_bye() {
     wait(sent);
     sent.take_error().ignore("the connection ends in any case");
     // The frame was accepted, but may still wait for room.
-    Backoff pause(max_sleep, max_timed_wait);
-    while (queue_.has_unsent() && !is_lost()) {
-      client_.wait_briefly(pause.next());
-    }
+    client_.advance_until([&] { return !queue_.has_unsent() || is_lost(); }, [] { return false; });
   }
 }
 
@@ -160,13 +153,42 @@ void ClientConnection::say_bye() {
 // has the link; nothing is being sent or received.
 void ClientConnection::use(std::unique_ptr<Channel> channel) {
   const bool is_connection = channel != nullptr;
-  channel_ = or_none(std::move(channel));
+  // Open until it is no longer watched, so that no other file has its number.
+  const std::unique_ptr<Channel> before = std::exchange(channel_, or_none(std::move(channel)));
   is_connected_ = is_connection;
-  descriptor_ = channel_->descriptor();
+  const int descriptor_before = descriptor_.exchange(channel_->descriptor());
   shows_room_ = channel_->shows_room();
   queue_.move_to(*channel_);
   reader_.move_to(*channel_);
   route_.note_use();
+  client_.stop_watching(*this, descriptor_before);
+}
+
+bool ClientConnection::watch_by(const detail::Poller& poller) {
+  const int wanted = is_lost() ? -1 : descriptor();
+  stop_watching(poller, watched_ == wanted ? -1 : watched_);
+  if (wanted < 0) {
+    return true;
+  }
+  const bool waits_for_room = queue_.has_unsent() && shows_room_.load(std::memory_order_relaxed);
+  const std::uint32_t events = waits_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  if (watched_ == wanted && watched_events_ == events) {
+    return true;
+  }
+  const Status status =
+      watched_ == wanted ? poller.change(wanted, events) : poller.watch(wanted, events);
+  if (status.ok()) {
+    watched_ = wanted;
+    watched_events_ = events;
+  }
+  return status.ok();
+}
+
+void ClientConnection::stop_watching(const detail::Poller& poller, int before) noexcept {
+  if (before >= 0 && watched_ == before) {
+    poller.leave(before);
+    watched_ = -1;
+  }
 }
 
 Status ClientConnection::connect_by(std::unique_ptr<Channel> channel, const FrameHeader& first) {
@@ -191,12 +213,16 @@ Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
                               mine, std::move(awaited)));
   // If this fails, the caller reconnects and then destroys this link. Until then the agent must see
   // a connection, or it treats this rank as lost.
-  while (!done.done()) {
-    if (Clock::now() > deadline) {
-      give_up(Status::error(Code::timed_out, "the agent did not open a path in time"));
+  const auto is_over = [&] {
+    if (!done.done()) {
+      progress();
     }
-    Poller::wait_for(channel_->descriptor(), EPOLLIN, std::chrono::milliseconds(100));
-    progress();
+    return done.done();
+  };
+  detail::Waiter waiter(client_.wait_policy());
+  if (!waiter.until(deadline).sleep(detail::OnDescriptor(channel_->descriptor(), POLLIN),
+                                    is_over)) {
+    give_up(Status::error(Code::timed_out, "the agent did not open a path in time"));
   }
   TESSERA_RETURN_IF_ERROR(done.take_error());
   if (Status connected = path->connect(other); !connected.ok()) {

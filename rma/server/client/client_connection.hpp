@@ -17,6 +17,7 @@
 
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
+#include "rma/progress/poller.hpp"
 #include "rma/server/client/change_tracker.hpp"
 #include "rma/server/client/path_requests.hpp"
 #include "rma/server/client/reply_receiver.hpp"
@@ -83,11 +84,12 @@ class ClientConnection {
   /// The same; also closes its own connection if that is idle. `releases`: frees memory that was
   /// not used since the last such call.
   void maintain(bool releases);
-  /// For poll(): the socket, and whether to wait for room.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.load(); }
-  [[nodiscard]] bool waits_for_room() const noexcept {
-    return queue_.has_unsent() && shows_room_.load(std::memory_order_relaxed);
-  }
+  /// Watches the connection, unless it is lost: for arrivals, and for room if bytes are unsent.
+  /// False if the system refuses. Requires: one thread at a time calls this and stop_watching().
+  bool watch_by(const detail::Poller& poller);
+  /// Ends that for a descriptor that the link used before.
+  void stop_watching(const detail::Poller& poller, int before) noexcept;
 
   /// Whether it has a connection of its own.
   [[nodiscard]] bool is_connected() const noexcept { return is_connected_.load(); }
@@ -126,6 +128,8 @@ class ClientConnection {
   std::unique_ptr<Channel> channel_;  // changes only with both mutexes locked
   std::atomic<int> descriptor_{-1};   // of channel_
   std::atomic<bool> shows_room_{true};
+  int watched_ = -1;  // the descriptor that the client's poller watches
+  std::uint32_t watched_events_ = 0;
   detail::RdmaConnection* path_ = nullptr;  // the channel, if it is a path
   ChangeTracker changes_;
   ReplyTable replies_;

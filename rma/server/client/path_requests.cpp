@@ -63,7 +63,7 @@ void PathRequests::wait(Completion& done) {
 }
 
 void PathRequests::wait_briefly() {
-  link_.client().wait_briefly(max_sleep);
+  link_.client().wait_briefly(detail::reply_waits.first);
 }
 
 Status PathRequests::loss() const {

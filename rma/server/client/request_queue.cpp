@@ -6,7 +6,6 @@
 #include <new>
 #include <utility>
 
-#include "rma/base/backoff.hpp"
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/client/client.hpp"
 #include "rma/server/client/client_connection.hpp"
@@ -231,12 +230,13 @@ void RequestQueue::note_unsent() {
 }
 
 void RequestQueue::wait_for_room() {
-  detail::Backoff pause(max_sleep, detail::max_timed_wait);
-  detail::LongWait long_wait(link_.client().options().wait_warning);
-  while (crowded_.load(std::memory_order_relaxed) && !link_.is_lost()) {
-    link_.client().wait_briefly(pause.next());
-    link_.client().report_long_wait(long_wait, "room to send to", link_.node());
-  }
+  Client& client = link_.client();
+  detail::LongWait long_wait(client.options().wait_warning);
+  client.advance_until([&] { return !crowded_.load(std::memory_order_relaxed) || link_.is_lost(); },
+                       [&] {
+                         client.report_long_wait(long_wait, "room to send to", link_.node());
+                         return false;
+                       });
 }
 
 // An error means that nothing can be sent any longer; ClientConnection::progress() finds the same

@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "rma/progress/waiter.hpp"
 #include "rma/server/client/client.hpp"
-#include "rma/server/connection/poller.hpp"
 
 namespace tessera::rma::server {
 
@@ -30,23 +30,25 @@ TransientConnection::~TransientConnection() {
 }
 
 void TransientConnection::wait(Completion& done, TimePoint deadline) {
-  constexpr std::chrono::milliseconds poll_period{100};
   constexpr std::chrono::seconds check_period{1};
-  auto checked = std::chrono::steady_clock::now();
-  while (!done.done()) {
-    if (link_->progress() > 0 || done.done()) {
-      continue;
+  detail::OnDescriptor socket(link_->descriptor(), POLLIN);
+  const auto is_over = [&] {
+    while (!done.done() && link_->progress() > 0) {
     }
-    Poller::wait_for(link_->descriptor(),
-                     link_->queue().has_unsent() ? EPOLLIN | EPOLLOUT : EPOLLIN, poll_period);
-    const auto now = std::chrono::steady_clock::now();
-    if (now - checked > check_period) {
+    socket.set_events(link_->queue().has_unsent() ? POLLIN | POLLOUT : POLLIN);
+    return done.done();
+  };
+  auto checked = std::chrono::steady_clock::now();
+  const auto check_host = [&] {
+    if (const auto now = std::chrono::steady_clock::now(); now - checked > check_period) {
       checked = now;
       link_->check_host();
     }
-    if (now > deadline) {
-      link_->give_up(Status::error(Code::timed_out, "the agent did not answer in time"));
-    }
+    return false;
+  };
+  detail::Waiter waiter(link_->client().wait_policy());
+  if (!waiter.until(deadline).sleep(socket, is_over, check_host)) {
+    link_->give_up(Status::error(Code::timed_out, "the agent did not answer in time"));
   }
 }
 
