@@ -48,7 +48,7 @@ void AgentControlChannel::withdraw(RegionId memory) noexcept {
 Status AgentControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t offset,
                                     std::span<const std::byte> bytes, std::uint64_t flag_offset,
                                     std::uint64_t flag) {
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   FrameHeader header{.kind = Kind::deliver,
                      .payload_bytes = bytes.size(),
                      .origin = client_->options().rank,
@@ -79,7 +79,7 @@ Status AgentControlChannel::invite(WorldRank rank, const JoinMessage& invitation
 
 Status AgentControlChannel::raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                                        std::int32_t value) {
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(nodes_.node_of(rank)));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(nodes_.node_of(rank)));
   const FrameHeader header{.kind = Kind::flag,
                            .origin = client_->options().rank,
                            .target = rank,
@@ -112,7 +112,7 @@ Result<LockOutcome> AgentControlChannel::try_lock(NodeId node, RegionId memory,
 }
 
 Status AgentControlChannel::unlock(NodeId node, RegionId memory, std::uint64_t offset) {
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   Status posted = link->post({.header = lock_request(Kind::unlock, node, memory, offset)},
                              ClientConnection::When::now);
   link->route().note_locks(-1);
@@ -146,11 +146,11 @@ Result<PeerState> AgentControlChannel::query_state_of(WorldRank rank) {
 // connection, and the port is closed now or belongs to another program, that process has ended.
 Result<PeerState> AgentControlChannel::state_of_unreachable(WorldRank rank, const Status& failure) {
   const NodeId node = nodes_.node_of(rank);
-  if (const ClientConnection* const link = client_->existing_link(node);
+  if (const ClientConnection* const link = client_->links().existing(node);
       link != nullptr && !link->is_lost() && link->is_connected()) {
     return PeerState::unknown;  // possibly stopped
   }
-  bool is_known = client_->contact(node).is_lost;
+  bool is_known = client_->links().contact(node).is_lost;
   {
     const std::lock_guard guard(losses_mutex_);
     const auto loss = losses_.find(rank);
@@ -168,8 +168,9 @@ Result<PeerState> AgentControlChannel::state_of_unreachable(WorldRank rank, cons
   const auto timeout = code == Code::unreachable
                            ? std::chrono::nanoseconds(longest_silence)
                            : std::chrono::nanoseconds(client_->options().connect_timeout);
-  return is_silent && client_->silence_of(node) < timeout ? Result<PeerState>(PeerState::unknown)
-                                                          : Result<PeerState>(failure);
+  return is_silent && client_->links().silence_of(node) < timeout
+             ? Result<PeerState>(PeerState::unknown)
+             : Result<PeerState>(failure);
 }
 
 void AgentControlChannel::note_loss(WorldRank rank, bool has_died) noexcept {
@@ -190,7 +191,7 @@ Result<std::optional<std::uint32_t>> AgentControlChannel::read_word(NodeId node,
                            .region = memory,
                            .offset = offset,
                            .words = {0, sizeof(std::uint32_t)}};
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   const auto word = query_until(std::chrono::steady_clock::now() + query_timeout(), *link, header);
   if (word.ok()) {
     return std::optional(static_cast<std::uint32_t>(*word));
@@ -203,7 +204,7 @@ Result<std::optional<std::uint32_t>> AgentControlChannel::read_word(NodeId node,
 }
 
 Status AgentControlChannel::connect(NodeId node) {
-  return client_->link_to(node).status();
+  return client_->links().to(node).status();
 }
 
 namespace {
@@ -236,7 +237,7 @@ struct CheckingWait {
   Client& client;
   const std::function<void()>& check;
   void wait(Completion& done) const {
-    client.wait_until(done, [this] {
+    client.progress().wait_until(done, [this] {
       check();
       return false;
     });
@@ -247,7 +248,7 @@ struct CheckingWait {
 
 Result<LockOutcome> AgentControlChannel::lock(NodeId node, RegionId memory, std::uint64_t offset,
                                               const std::function<void()>& check) {
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   const CheckingWait way{*client_, check};
   TESSERA_ASSIGN_OR_RETURN(
       const std::uint64_t word,
@@ -256,7 +257,7 @@ Result<LockOutcome> AgentControlChannel::lock(NodeId node, RegionId memory, std:
 }
 
 Result<std::uint64_t> AgentControlChannel::query_word(NodeId node, const FrameHeader& header) {
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   return query_word_with(*link, *link, header);
 }
 
@@ -271,7 +272,7 @@ std::chrono::milliseconds AgentControlChannel::query_timeout() const {
 Result<std::uint64_t> AgentControlChannel::query_briefly(NodeId node, const FrameHeader& header) {
   const auto timeout = query_timeout();
   const auto deadline = std::chrono::steady_clock::now() + timeout;
-  ClientConnection* const link = client_->existing_link(node);
+  ClientConnection* const link = client_->links().existing(node);
   if (link != nullptr && !link->is_lost() && link->is_connected()) {
     auto word = query_until(deadline, *link, header);
     if (word.ok() || !link->is_lost()) {
@@ -308,7 +309,7 @@ Result<std::uint64_t> AgentControlChannel::query_until(TransientConnection::Time
   awaited.word = &question->word;
   awaited.held = question;
   TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
-  if (!client_->wait_until(
+  if (!client_->progress().wait_until(
           question->done, [] { return false; }, deadline)) {
     return Status::error(Code::timed_out, "the agent does not answer at present");
   }

@@ -76,8 +76,8 @@ Status ClientConnection::loss() const {
 
 // A transient connection, and a link that is still being made, are asked only for themselves.
 ClientConnection& ClientConnection::owner_of(const FrameHeader& header) noexcept {
-  ClientConnection* const other = client_.clustered_link_of(header.target);
-  return other != nullptr && client_.existing_link(node_) == this ? *other : *this;
+  ClientConnection* const other = client_.links().clustered(header.target);
+  return other != nullptr && client_.links().existing(node_) == this ? *other : *this;
 }
 
 // --- Requests.
@@ -117,14 +117,14 @@ Status ClientConnection::ask(FrameHeader header, std::span<const std::byte> desc
     return replies_.take(header.operation) ? std::move(status) : Status();
   }
   if (is_long_in_background) {
-    client_.wake_now();
+    client_.progress().wake_now();
   }
   return {};
 }
 
 void ClientConnection::wait(Completion& done) {
   detail::LongWait long_wait(client_.options().wait_warning);
-  client_.wait_until(done, [&] {
+  client_.progress().wait_until(done, [&] {
     client_.report_long_wait(long_wait, "a reply from", node_);
     return false;
   });
@@ -143,7 +143,8 @@ void ClientConnection::say_bye() {
     wait(sent);
     sent.take_error().ignore("the connection ends in any case");
     // The frame was accepted, but may still wait for room.
-    client_.advance_until([&] { return !queue_.has_unsent() || is_lost(); }, [] { return false; });
+    client_.progress().advance_until([&] { return !queue_.has_unsent() || is_lost(); },
+                                     [] { return false; });
   }
 }
 
@@ -161,7 +162,7 @@ void ClientConnection::use(std::unique_ptr<Channel> channel) {
   queue_.move_to(*channel_);
   reader_.move_to(*channel_);
   route_.note_use();
-  client_.stop_watching(*this, descriptor_before);
+  client_.progress().stop_watching(*this, descriptor_before);
 }
 
 bool ClientConnection::watch_by(const detail::Poller& poller) {
@@ -219,7 +220,7 @@ Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
     }
     return done.done();
   };
-  detail::Waiter waiter(client_.wait_policy());
+  detail::Waiter waiter(client_.progress().wait_policy());
   if (!waiter.until(deadline).sleep(detail::OnDescriptor(channel_->descriptor(), POLLIN),
                                     is_over)) {
     give_up(Status::error(Code::timed_out, "the agent did not open a path in time"));
@@ -345,11 +346,11 @@ void ClientConnection::lose(const Status& reason) {
   if (path_ == nullptr && is_connected()) {
     shutdown(channel_->descriptor(), SHUT_RDWR);
   }
-  client_.note_lost_way(*this, reason);
+  client_.links().note_lost_way(*this, reason);
 }
 
 void ClientConnection::give_up(const Status& reason) {
-  const Status described = client_.loss_of(node_, reason);
+  const Status described = client_.links().loss_of(node_, reason);
   // A sending thread has either entered its pending reply into the table by now, or finds the link
   // lost.
   const std::lock_guard sending(queue_.mutex());

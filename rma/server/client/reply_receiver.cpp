@@ -208,7 +208,7 @@ void ReplyReceiver::end_arriving(const Status& reason) {
 Status ReplyReceiver::failure_in(const FrameHeader& header) const {
   Status failure = decode_failure({payload_, header.payload_bytes});
   return header.forwarder >= 0 && failure.code() == Code::peer_lost
-             ? link_.client().loss_of(owner_->node(), failure)
+             ? link_.client().links().loss_of(owner_->node(), failure)
              : failure;
 }
 

@@ -117,16 +117,16 @@ std::optional<Status> RequestQueue::post(ClientConnection& owner, const PostedRe
     is_held_up = is_left_behind && queue_.is_held_up();
   }
   if (is_held_up) {
-    link_.client().wake_now();
+    link_.client().progress().wake_now();
   } else if (is_left_behind) {
-    link_.client().wake_progress();  // no other thread may poll this link soon
+    link_.client().progress().wake_if_away();  // no other thread may poll this link soon
   }
   if (status.ok()) {
     return status;
   }
   // The reason may have come already: an agent notifies its peers when it shuts down.
   link_.progress();
-  return link_.is_lost() ? link_.loss() : link_.client().loss_of(link_.node(), status);
+  return link_.is_lost() ? link_.loss() : link_.client().links().loss_of(link_.node(), status);
 }
 
 // The batch is sent first, unless this operation joins it. Requires: mutex_ is locked.
@@ -232,11 +232,12 @@ void RequestQueue::note_unsent() {
 void RequestQueue::wait_for_room() {
   Client& client = link_.client();
   detail::LongWait long_wait(client.options().wait_warning);
-  client.advance_until([&] { return !crowded_.load(std::memory_order_relaxed) || link_.is_lost(); },
-                       [&] {
-                         client.report_long_wait(long_wait, "room to send to", link_.node());
-                         return false;
-                       });
+  client.progress().advance_until(
+      [&] { return !crowded_.load(std::memory_order_relaxed) || link_.is_lost(); },
+      [&] {
+        client.report_long_wait(long_wait, "room to send to", link_.node());
+        return false;
+      });
 }
 
 // An error means that nothing can be sent any longer; ClientConnection::progress() finds the same
@@ -277,7 +278,7 @@ void RequestQueue::send_coalesced() noexcept {
     is_held_up = queue_.is_held_up();
   }
   if (is_held_up) {
-    link_.client().wake_now();
+    link_.client().progress().wake_now();
   }
 }
 

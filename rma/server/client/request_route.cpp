@@ -35,7 +35,7 @@ Status RequestRoute::post(PostedRequest request, RequestQueue::When when) {
     TESSERA_ASSIGN_OR_RETURN(ClientConnection* const way, find(header));
     header.route = number_.load(std::memory_order_relaxed);
     header.reply_to = link_.client().options().direct_replies && link_.is_connected()
-                          ? link_.client().own_node().value
+                          ? link_.client().links().own_node().value
                           : -1;
     link_.replies().note_way(header.operation, *way);
     if (auto posted = way->queue().post(link_, request, when)) {
@@ -63,7 +63,7 @@ Status RequestRoute::order_before(Kind kind) {
   awaited.fenced = changes.count();
   TESSERA_RETURN_IF_ERROR(link_.ask({.kind = Kind::fence,
                                      .origin = link_.client().options().rank,
-                                     .target = link_.client().first_rank_of(link_.node())},
+                                     .target = link_.client().links().first_rank_of(link_.node())},
                                     {}, std::move(awaited)));
   link_.wait(done);
   return done.take_error();
@@ -95,12 +95,12 @@ Result<ClientConnection*> RequestRoute::choose() {
     ++choice_;
     ++number_;
   }
-  for (; choice_ < client.route_count(node); ++choice_) {
-    const NodeId by = client.intermediary(node, choice_);
+  for (; choice_ < client.links().route_count(node); ++choice_) {
+    const NodeId by = client.links().intermediary(node, choice_);
     if (by == node) {
       break;
     }
-    auto other = client.link_to(by);
+    auto other = client.links().to(by);
     if (other.ok() && (*other)->route().connect().ok()) {
       way_.store(*other, std::memory_order_release);
       return *other;
@@ -132,7 +132,7 @@ Status RequestRoute::connect_now() {
   if (link_.is_connected()) {
     return {};
   }
-  TESSERA_ASSIGN_OR_RETURN(auto channel, link_.client().open_again(link_.node()));
+  TESSERA_ASSIGN_OR_RETURN(auto channel, link_.client().links().open_again(link_.node()));
   return link_.connect_by(std::move(channel), introduction());
 }
 
@@ -160,7 +160,7 @@ void RequestRoute::note_lost(const ClientConnection& way, const Status& reason) 
   if (!is_shared_ || link_.is_lost() || way_.load() != &way) {
     return;
   }
-  const Status described = link_.client().loss_of(way.node(), reason);
+  const Status described = link_.client().links().loss_of(way.node(), reason);
   // Before any thread can find that the route is lost and then look for such an error.
   if (link_.changes().count() != link_.changes().fenced()) {
     link_.client().options().stray_error(described);  // their changes may not be in effect

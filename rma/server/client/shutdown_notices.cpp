@@ -133,7 +133,7 @@ void ShutdownNotices::tell(Client& client, NodeId node, const std::vector<std::b
                            std::chrono::milliseconds timeout,
                            std::deque<NotifiedNode>& notified) const {
   std::optional<TransientConnection> transient;
-  ClientConnection* link = client.existing_link(node);
+  ClientConnection* link = client.links().existing(node);
   if (link == nullptr || link->route().is_shared()) {
     auto opened = TransientConnection::open(client, node, timeout);
     if (!opened.ok()) {

@@ -10,7 +10,7 @@ namespace tessera::rma::server {
 
 Result<TransientConnection> TransientConnection::open(Client& client, NodeId node,
                                                       std::chrono::milliseconds timeout) {
-  TESSERA_ASSIGN_OR_RETURN(auto link, client.open_transient(node, timeout));
+  TESSERA_ASSIGN_OR_RETURN(auto link, client.links().open_transient(node, timeout));
   return TransientConnection(std::move(link), client.options().rank);
 }
 
@@ -46,7 +46,7 @@ void TransientConnection::wait(Completion& done, TimePoint deadline) {
     }
     return false;
   };
-  detail::Waiter waiter(link_->client().wait_policy());
+  detail::Waiter waiter(link_->client().progress().wait_policy());
   if (!waiter.until(deadline).sleep(socket, is_over, check_host)) {
     link_->give_up(Status::error(Code::timed_out, "the agent did not answer in time"));
   }
