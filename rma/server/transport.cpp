@@ -73,10 +73,10 @@ class ServerTransport final : public Transport {
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
     TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(nodes_.node_of(peer)));
     auto by_requests = std::make_unique<ServerEndpoint>(*link, client_->options().rank, peer);
-    if (link->path() == nullptr) {
+    if (link->channel().path() == nullptr) {
       return std::unique_ptr<Endpoint>(std::move(by_requests));
     }
-    return link->path()->endpoint(peer, std::move(by_requests), link->requests());
+    return link->channel().path()->endpoint(peer, std::move(by_requests), link->requests());
   }
   // Ranks of this node are also reached through its agent here.
   Result<Endpoint*> atomics_by_device(WorldRank peer) override {
@@ -88,7 +88,7 @@ class ServerTransport final : public Transport {
     }
     const NodeId node = nodes_.node_of(peer);
     TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
-    if (link->path() == nullptr) {
+    if (link->channel().path() == nullptr) {
       return Status::error_at(peer, Code::unsupported,
                               fmt::format("node {} is reached over TCP, and atomic operations in "
                                           "this region are done by its device only",

@@ -147,7 +147,7 @@ Result<PeerState> AgentControlChannel::query_state_of(WorldRank rank) {
 Result<PeerState> AgentControlChannel::state_of_unreachable(WorldRank rank, const Status& failure) {
   const NodeId node = nodes_.node_of(rank);
   if (const ClientConnection* const link = client_->links().existing(node);
-      link != nullptr && !link->is_lost() && link->is_connected()) {
+      link != nullptr && !link->is_lost() && link->channel().is_connected()) {
     return PeerState::unknown;  // possibly stopped
   }
   bool is_known = client_->links().contact(node).is_lost;
@@ -273,7 +273,7 @@ Result<std::uint64_t> AgentControlChannel::query_briefly(NodeId node, const Fram
   const auto timeout = query_timeout();
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   ClientConnection* const link = client_->links().existing(node);
-  if (link != nullptr && !link->is_lost() && link->is_connected()) {
+  if (link != nullptr && !link->is_lost() && link->channel().is_connected()) {
     auto word = query_until(deadline, *link, header);
     if (word.ok() || !link->is_lost()) {
       return word;

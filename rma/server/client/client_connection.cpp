@@ -19,20 +19,6 @@ using Clock = std::chrono::steady_clock;
 // Sending this much takes many times longer than waking the thread that it may be left to.
 constexpr std::size_t min_deferred_bytes = std::size_t{1024} * 1024;
 
-// Stands for the connection while there is none: nothing arrives and nothing is sent.
-class NullChannel final : public Channel {
- public:
-  Result<std::size_t> send(std::span<const iovec>) override { return std::size_t{0}; }
-  Result<std::size_t> receive(std::span<const iovec>) override { return std::size_t{0}; }
-  [[nodiscard]] Status check() const override { return {}; }
-  [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  [[nodiscard]] std::string peer() const override { return "an agent without a connection"; }
-};
-
-std::unique_ptr<Channel> or_none(std::unique_ptr<Channel> channel) {
-  return channel != nullptr ? std::move(channel) : std::make_unique<NullChannel>();
-}
-
 // The agent refuses a list as a whole even if only one of the gets is wrong.
 void ask_one_by_one(ClientConnection& link, const BatchedGets& gets) {
   for (std::size_t i = 0; i < gets.fragments.size(); ++i) {
@@ -55,10 +41,7 @@ void ask_one_by_one(ClientConnection& link, const BatchedGets& gets) {
 ClientConnection::ClientConnection(Client& client, NodeId node, std::unique_ptr<Channel> channel)
     : client_(client),
       node_(node),
-      is_connected_(channel != nullptr),
-      channel_(or_none(std::move(channel))),
-      descriptor_(channel_->descriptor()),
-      shows_room_(channel_->shows_room()),
+      channel_(std::move(channel)),
       queue_(*this, *channel_),
       receiver_(*this),
       reader_(*channel_, receiver_),
@@ -106,7 +89,7 @@ Status ClientConnection::ask(FrameHeader header, std::span<const std::byte> desc
                              Awaited awaited) {
   const bool is_long_in_background =
       awaited.size >= min_stream_bytes && awaited.done->is_in_background();
-  if (route_.is_shared() && client_.options().direct_replies && !is_connected()) {
+  if (route_.is_shared() && client_.options().direct_replies && !channel_.is_connected()) {
     TESSERA_RETURN_IF_ERROR(route_.connect());
   }
   TESSERA_ASSIGN_OR_RETURN(header.operation, replies_.enter(awaited, *this));
@@ -131,7 +114,7 @@ void ClientConnection::wait(Completion& done) {
 }
 
 void ClientConnection::say_bye() {
-  if (!is_connected()) {
+  if (!channel_.is_connected()) {
     return;
   }
   Completion sent;
@@ -153,43 +136,16 @@ void ClientConnection::say_bye() {
 // `channel`: null if there is no connection. Requires: both mutexes are locked, or no other thread
 // has the link; nothing is being sent or received.
 void ClientConnection::use(std::unique_ptr<Channel> channel) {
-  const bool is_connection = channel != nullptr;
-  // Open until it is no longer watched, so that no other file has its number.
-  const std::unique_ptr<Channel> before = std::exchange(channel_, or_none(std::move(channel)));
-  is_connected_ = is_connection;
-  const int descriptor_before = descriptor_.exchange(channel_->descriptor());
-  shows_room_ = channel_->shows_room();
+  const int descriptor_before = channel_.descriptor();
+  const std::unique_ptr<Channel> before = channel_.replace(std::move(channel));
+  begin_on_channel(descriptor_before);
+}
+
+void ClientConnection::begin_on_channel(int descriptor_before) {
   queue_.move_to(*channel_);
   reader_.move_to(*channel_);
   route_.note_use();
   client_.progress().stop_watching(*this, descriptor_before);
-}
-
-bool ClientConnection::watch_by(const detail::Poller& poller) {
-  const int wanted = is_lost() ? -1 : descriptor();
-  stop_watching(poller, watched_ == wanted ? -1 : watched_);
-  if (wanted < 0) {
-    return true;
-  }
-  const bool waits_for_room = queue_.has_unsent() && shows_room_.load(std::memory_order_relaxed);
-  const std::uint32_t events = waits_for_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
-  if (watched_ == wanted && watched_events_ == events) {
-    return true;
-  }
-  const Status status =
-      watched_ == wanted ? poller.change(wanted, events) : poller.watch(wanted, events);
-  if (status.ok()) {
-    watched_ = wanted;
-    watched_events_ = events;
-  }
-  return status.ok();
-}
-
-void ClientConnection::stop_watching(const detail::Poller& poller, int before) noexcept {
-  if (before >= 0 && watched_ == before) {
-    poller.leave(before);
-    watched_ = -1;
-  }
 }
 
 Status ClientConnection::connect_by(std::unique_ptr<Channel> channel, const FrameHeader& first) {
@@ -230,16 +186,16 @@ Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
     give_up(connected);  // the agent has already left this connection
     return connected;
   }
-  path->watch(std::move(channel_));
-  path_ = path.get();
-  use(std::move(path));
+  const int descriptor_before = channel_.descriptor();
+  channel_.move_to(std::move(path));
+  begin_on_channel(descriptor_before);
   note_arrival();  // no thread was notified of data that came meanwhile
   return {};
 }
 
 // Closes its own connection if that was unused for long and requests have another route.
 void ClientConnection::close_if_idle() {
-  if (!route_.is_shared() || !is_connected() || path_ != nullptr || is_lost()) {
+  if (!route_.is_shared() || !channel_.is_connected() || channel_.path() != nullptr || is_lost()) {
     return;
   }
   const std::unique_lock choosing(route_.mutex(), std::try_to_lock);
@@ -316,7 +272,12 @@ int ClientConnection::progress() {
 }
 
 void ClientConnection::maintain(bool releases) {
-  check_host();
+  if (!is_lost()) {
+    const std::lock_guard guard(receiving_);
+    if (const Status status = channel_->check(); !status.ok()) {
+      lose(status);
+    }
+  }
   close_if_idle();
   if (!releases) {
     return;
@@ -328,22 +289,13 @@ void ClientConnection::maintain(bool releases) {
   queue_.release_unused();
 }
 
-void ClientConnection::check_host() {
-  if (!is_lost()) {
-    const std::lock_guard guard(receiving_);
-    if (const Status status = channel_->check(); !status.ok()) {
-      lose(status);
-    }
-  }
-}
-
 // --- Loss.
 
 // Nothing more goes either way. The agent must know that, since it waits for its peers before it
 // ends. A path notifies it by itself when it is lost or destroyed.
 void ClientConnection::lose(const Status& reason) {
   give_up(reason);
-  if (path_ == nullptr && is_connected()) {
+  if (channel_.path() == nullptr && channel_.is_connected()) {
     shutdown(channel_->descriptor(), SHUT_RDWR);
   }
   client_.links().note_lost_way(*this, reason);

@@ -58,7 +58,7 @@ int ClientProgress::advance() {
     note_arrivals(*fabric);
   }
   for (ClientConnection* const link : links_.all()) {
-    if (link->path() == nullptr || link->needs_progress()) {
+    if (link->channel().path() == nullptr || link->needs_progress()) {
       answers += link->progress();
     }
   }
@@ -69,7 +69,7 @@ int ClientProgress::advance() {
 void ClientProgress::note_arrivals(detail::RdmaContext& fabric) const {
   for (const int descriptor : fabric.take_ready_descriptors()) {
     for (ClientConnection* const link : links_.all()) {
-      if (link->descriptor() == descriptor) {
+      if (link->channel().descriptor() == descriptor) {
         link->note_arrival();
       }
     }
@@ -131,14 +131,15 @@ bool ClientProgress::watch_connections() {
   const std::lock_guard guard(watch_mutex_);
   bool are_watched = true;
   for (ClientConnection* const link : links_.all()) {
-    are_watched = link->watch_by(sockets_) && are_watched;
+    are_watched = link->channel().watch_by(sockets_, link->queue().has_unsent(), link->is_lost()) &&
+                  are_watched;
   }
   return are_watched;
 }
 
 void ClientProgress::stop_watching(ClientConnection& link, int before) noexcept {
   const std::lock_guard guard(watch_mutex_);
-  link.stop_watching(sockets_, before);
+  link.channel().stop_watching(sockets_, before);
 }
 
 // A path's descriptor shows its end. Its last data came before.
@@ -146,7 +147,7 @@ void ClientProgress::handle_path_events(detail::RdmaContext& fabric) {
   std::array<epoll_event, 16> ready;
   for (const epoll_event& event : sockets_.take(ready)) {
     for (ClientConnection* const link : links_.all()) {
-      if (link->descriptor() == event.data.fd && link->path() != nullptr) {
+      if (link->channel().descriptor() == event.data.fd && link->channel().path() != nullptr) {
         fabric.progress();
         link->on_readable();
       }

@@ -131,7 +131,7 @@ detail::ConnectionLoss Links::contact(NodeId node) noexcept {
   const ClientConnection* const link = existing(node);
   const bool is_lost = link != nullptr && link->is_lost();
   return {.is_lost = is_lost,
-          .error = is_lost ? link->channel().error() : peer_at(node).contact.error.load()};
+          .error = is_lost ? link->channel()->error() : peer_at(node).contact.error.load()};
 }
 
 std::chrono::nanoseconds Links::silence_of(NodeId node) noexcept {

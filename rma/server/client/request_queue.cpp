@@ -102,7 +102,7 @@ std::optional<Status> RequestQueue::post(ClientConnection& owner, const PostedRe
     if (link_.is_lost()) {
       return link_.loss();
     }
-    if (!link_.is_connected()) {
+    if (!link_.channel().is_connected()) {
       return std::nullopt;
     }
     const bool is_looked_after = has_unsent() && !is_coalesced_;

@@ -31,7 +31,7 @@ TransientConnection::~TransientConnection() {
 
 void TransientConnection::wait(Completion& done, TimePoint deadline) {
   constexpr std::chrono::seconds check_period{1};
-  detail::OnDescriptor socket(link_->descriptor(), POLLIN);
+  detail::OnDescriptor socket(link_->channel().descriptor(), POLLIN);
   const auto is_over = [&] {
     while (!done.done() && link_->progress() > 0) {
     }
@@ -42,7 +42,7 @@ void TransientConnection::wait(Completion& done, TimePoint deadline) {
   const auto check_host = [&] {
     if (const auto now = std::chrono::steady_clock::now(); now - checked > check_period) {
       checked = now;
-      link_->check_host();
+      link_->maintain(false);
     }
     return false;
   };

@@ -193,7 +193,7 @@ TEST_F(VerbsAgent, ReleasesTheRdmaConnectionsOfDeadClients) {
       return options;
     }());
     ClientConnection* const connection = client.links().to(NodeId{0}).value();
-    ASSERT_NE(connection->path(), nullptr);
+    ASSERT_NE(connection->channel().path(), nullptr);
     const auto span = connection->requests().locate(owner, region, 0, [] {});
     EXPECT_TRUE(ok(span));
     EXPECT_EQ(network_->live().queue_pairs, 2U);
@@ -208,7 +208,7 @@ TEST_F(VerbsAgent, ThatEndsIsReportedToWaiters) {
   options.rdma_provider = finder(network_, "fake1")(shared_node_);
   Client client(std::move(options));
   ClientConnection* const connection = client.links().to(NodeId{0}).value();
-  ASSERT_NE(connection->path(), nullptr);
+  ASSERT_NE(connection->channel().path(), nullptr);
   network_->hold(true);
   Completion done;
   done.begin();
