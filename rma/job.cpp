@@ -143,8 +143,8 @@ int Job::progress() {
     arrived = state_->transports().progress();
     return {};
   }).ignore("the next call, or a wait, tries again");
-  const detail::ProgressScope helping(state_->node().helper());
-  helping.help();
+  const detail::ProgressScope progress(state_->node().progress_delegate());
+  progress.advance();
   return arrived;
 }
 

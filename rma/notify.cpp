@@ -8,9 +8,9 @@
 #include "rma/atomic.hpp"
 #include "rma/coalescing_scope.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/long_wait.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/node/agent_host.hpp"
+#include "rma/progress/long_wait.hpp"
 #include "rma/protocol/locate.hpp"
 #include "rma/transfer.hpp"
 

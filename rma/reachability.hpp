@@ -47,9 +47,9 @@ struct NodeConnections {
 /// Errors: those of the bootstrap, and of finding out which ranks share a machine. A failure
 /// between nodes is part of the result, not an error.
 /// Cost: one connection for each ordered pair of nodes, eight at a time from each node. One that
-/// gets no answer takes `patience`.
+/// gets no answer takes `timeout`.
 Result<NodeConnections> try_connections(Bootstrap& bootstrap, const Settings& settings,
-                                        std::chrono::milliseconds patience);
+                                        std::chrono::milliseconds timeout);
 
 /// Local. The address at which this machine's nodes listen for other machines, "10.99.0.2".
 /// Errors: invalid_argument (TESSERA_INTERFACE names no network that is up).

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sleeping on a word of shared memory: the kernel's futex, after a short busy wait.
-//
-// Waiters spin briefly because a hand-over between two running processes takes well under a
-// microsecond. Then they yield and soon sleep, because on a machine with fewer cores
-// than ranks the peer can only run while the waiter does not. MPI codes that only yield lose a
-// factor of 10^4 there.
+// Sleeping on a word of shared memory: the kernel's futex. rma/progress/waiter.hpp waits with it.
 #pragma once
 
 #include <atomic>
@@ -34,23 +29,6 @@ inline void cpu_relax() noexcept {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
-}
-
-/// Calls `ready` until it returns true or `budget` has passed; returns its last result.
-template <class Ready>
-bool spin_until(std::chrono::nanoseconds budget, Ready&& ready) {
-  // The clock is read once in 16 polls: reading it costs as much as several polls.
-  constexpr int polls_per_clock_read = 16;
-  const auto start = std::chrono::steady_clock::now();
-  do {
-    for (int i = 0; i < polls_per_clock_read; ++i) {
-      if (ready()) {
-        return true;
-      }
-      cpu_relax();
-    }
-  } while (std::chrono::steady_clock::now() - start < budget);
-  return ready();
 }
 
 }  // namespace tessera::rma::detail

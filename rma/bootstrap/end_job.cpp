@@ -43,10 +43,10 @@ void flush_others(std::chrono::steady_clock::time_point deadline) {
 }
 
 void flush_output() {
-  constexpr std::chrono::seconds patience{1};  // less than the launcher waits for a rank that ends
+  constexpr std::chrono::seconds max_wait{1};  // less than the launcher waits for a rank that ends
                                                // the job
   const std::chrono::steady_clock::time_point deadline =
-      std::chrono::steady_clock::now() + patience;
+      std::chrono::steady_clock::now() + max_wait;
   flush_when_free(stdout, deadline);
   flush_when_free(stderr, deadline);
   flush_others(deadline);

@@ -15,9 +15,9 @@
 
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
-#include "rma/engine/long_wait.hpp"
 #include "rma/engine/region_numbers.hpp"
 #include "rma/engine/slice_cache.hpp"
+#include "rma/progress/long_wait.hpp"
 
 namespace tessera::rma::detail {
 namespace {

@@ -22,6 +22,7 @@
 #include "rma/base/fd_passing.hpp"
 #include "rma/base/memory.hpp"
 #include "rma/base/standard_streams.hpp"
+#include "rma/progress/wait_policy.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -252,33 +253,6 @@ std::uint64_t arena_bytes(const Settings& settings) {
   return std::max(least, memory_multiple * total_memory_bytes());
 }
 
-// If there is a core for each rank, the peer answers within microseconds, or else it computes.
-// Staying awake until it answers is then worth more than the core time that sleeping would free, up
-// to some ten times the cost of sleeping and waking. Without enough cores, the peer can run only if
-// this rank yields and soon sleeps. Doing the agent's work is worth as much as the agent's own
-// staying awake. Without enough cores, letting other ranks run is worth more.
-WaitPolicy wait_policy(const Settings& settings, int node_ranks, int node_processors) {
-  constexpr std::chrono::nanoseconds long_spin{20'000};
-  constexpr std::chrono::nanoseconds short_spin{300};
-  constexpr std::chrono::nanoseconds long_help{50'000};
-  constexpr std::chrono::nanoseconds short_help{5'000};
-  constexpr YieldPolicy long_linger{.budget = std::chrono::milliseconds(1),
-                                    .between_yields = std::chrono::microseconds(50)};
-  constexpr YieldPolicy short_linger{.budget = std::chrono::microseconds(100),
-                                     .between_yields = short_spin};
-  const bool enough_cores = node_processors >= node_ranks;
-  WaitPolicy policy;
-  if (settings.spin_ns >= 0) {
-    policy.spin = std::chrono::nanoseconds(settings.spin_ns);
-  } else {
-    policy.spin = enough_cores ? long_spin : short_spin;
-    policy.linger = enough_cores ? long_linger : short_linger;
-  }
-  policy.min_progress_spin = enough_cores ? long_help : short_help;
-  policy.liveness_interval = milliseconds(settings.liveness_ms);
-  return policy;
-}
-
 // In one process, the first rank of each node hands out a pointer.
 Result<std::shared_ptr<NodeMemory>> share_in_process(Bootstrap& bootstrap, const Settings& settings,
                                                      bool is_leader, WorldRank leader, int ranks) {
@@ -354,7 +328,8 @@ Result<std::shared_ptr<Node>> join_node(const JobState& job) {
   auto share = bootstrap.is_one_process() ? share_in_process : share_across_processes;
   TESSERA_ASSIGN_OR_RETURN(auto memory,
                            share(bootstrap, job.settings(), local_rank == 0, leader, count));
-  const WaitPolicy policy = wait_policy(job.settings(), count, job.layout().processors.share);
+  const WaitPolicy policy =
+      choose_wait_policy(job.settings(), count, job.layout().processors.share);
   return std::make_shared<Node>(std::move(memory), std::move(ranks), local_rank,
                                 bootstrap.is_one_process(), policy);
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "rma/base/backoff.hpp"
 #include "rma/engine/job_state.hpp"
+#include "rma/progress/waiter.hpp"
 
 namespace tessera::rma::detail {
 
@@ -72,19 +72,27 @@ bool TransportList::wait(Completion& done, std::chrono::nanoseconds timeout) {
   return between_nodes_ != nullptr ? between_nodes_->wait(done, timeout) : done.wait_for(timeout);
 }
 
-// Short sleeps at first: some transports advance only when progress() is called.
 void TransportList::complete(Completion& done, const WaitedFor& wanted) {
-  constexpr std::chrono::microseconds first_timeout{50};
-  Backoff timeout(first_timeout, max_timed_wait);
-  std::optional<LongWait> long_wait;  // most waits end before it is needed
-  while (!done.done()) {
-    if (job_.is_in_forked_child()) [[unlikely]] {
-      done.end(Status::error(Code::closed, "only the parent of this process can wait for it"));
-    } else if (progress() == 0 && !wait(done, timeout.next())) {
-      LongWait& reported = long_wait ? *long_wait : long_wait.emplace(job_.settings());
-      report_if_long(reported, job_.log(), [&] { return wanted.describe(); });
+  const auto is_over = [&] {
+    while (!done.done()) {
+      if (job_.is_in_forked_child()) [[unlikely]] {
+        done.end(Status::error(Code::closed, "only the parent of this process can wait for it"));
+      } else if (progress() == 0) {
+        return false;
+      }
     }
-  }
+    return true;
+  };
+  Waiter waiter(job_.node().policy());
+  std::optional<LongWait> long_wait;  // most waits end before it is needed
+  waiter.sleep(
+      OnStep(operation_waits, [&](std::chrono::nanoseconds period) { wait(done, period); }),
+      is_over, [&] {
+        LongWait& reported =
+            long_wait ? *long_wait : long_wait.emplace(job_.settings(), waiter.began());
+        report_if_long(reported, job_.log(), [&] { return wanted.describe(); });
+        return false;
+      });
 }
 
 Status TransportList::finish(Completion& done, const WaitedFor& wanted) {

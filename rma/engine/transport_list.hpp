@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "rma/engine/long_wait.hpp"
+#include "rma/progress/long_wait.hpp"
 #include "rma/transport/completion.hpp"
 #include "rma/transport/control_channel.hpp"
 #include "rma/transport/transport.hpp"

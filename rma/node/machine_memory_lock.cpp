@@ -5,25 +5,25 @@
 #include <sys/file.h>
 
 #include <cerrno>
-#include <thread>
+
+#include "rma/progress/waiter.hpp"
 
 namespace tessera::rma::detail {
 
 // Locks a file that exists on every machine and that all processes may open, so that no file is
 // created that could remain.
-MachineMemoryLock::MachineMemoryLock(std::chrono::milliseconds patience) noexcept
+MachineMemoryLock::MachineMemoryLock(std::chrono::milliseconds timeout) noexcept
     : file_(open("/proc/meminfo", O_RDONLY | O_CLOEXEC)) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds between_tries{1};
-  const auto deadline = Clock::now() + patience;
-  while (file_.get() >= 0 && !is_held_) {
+  constexpr TimedWaits waits{.first = std::chrono::milliseconds(1),
+                             .longest = std::chrono::milliseconds(1)};
+  if (file_.get() < 0) {
+    return;
+  }
+  poll_until(waits, Waiter::Clock::now() + timeout, [&] {
     is_held_ = flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
     const bool is_taken = !is_held_ && (errno == EWOULDBLOCK || errno == EINTR);
-    if (!is_taken || Clock::now() >= deadline) {
-      return;
-    }
-    std::this_thread::sleep_for(between_tries);
-  }
+    return !is_taken;
+  });
 }
 
 MachineMemoryLock::~MachineMemoryLock() {

@@ -14,10 +14,9 @@ namespace tessera::rma::detail {
 class MachineMemoryLock {
  public:
   /// Waits until no other thread or process of this machine has the lock, also of other jobs and
-  /// nodes. A holder that dies loses it. Continues without the lock after `patience`, as a holder
+  /// nodes. A holder that dies loses it. Continues without the lock after `timeout`, as a holder
   /// may be stopped, and if the kernel has no such lock.
-  explicit MachineMemoryLock(
-      std::chrono::milliseconds patience = std::chrono::seconds(10)) noexcept;
+  explicit MachineMemoryLock(std::chrono::milliseconds timeout = std::chrono::seconds(10)) noexcept;
   ~MachineMemoryLock();
   MachineMemoryLock(const MachineMemoryLock&) = delete;
   MachineMemoryLock& operator=(const MachineMemoryLock&) = delete;

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <new>
-#include <thread>
 #include <utility>
 
-#include "rma/base/backoff.hpp"
 #include "rma/node/agent_host.hpp"
 
 namespace tessera::rma::detail {
@@ -80,16 +78,6 @@ bool Node::is_gone(int local_rank) const {
   return has_left(local_rank) || has_ended(local_rank);
 }
 
-void Node::timed_wait(FutexWord& word, std::uint32_t expected) const noexcept {
-  Helper* const delegate = helper();
-  const auto max_sleep = delegate == nullptr ? policy_.liveness_interval : delegate->max_sleep();
-  if (max_sleep < policy_.liveness_interval) {
-    const ProgressScope helping(delegate);
-    helping.help();
-  }
-  futex_wait(word, expected, std::min(max_sleep, policy_.liveness_interval));
-}
-
 void Node::ring(int local_rank) noexcept {
   RankRecord& record = memory_->record(local_rank);
   record.doorbell.fetch_add(1);
@@ -123,14 +111,12 @@ Result<bool> Node::try_send_join(int local_rank, JoinMessage message) {
 }
 
 Status Node::invite(int local_rank, JoinMessage message) {
-  Backoff backoff(std::chrono::milliseconds(1), max_timed_wait);
-  while (true) {
-    TESSERA_ASSIGN_OR_RETURN(const bool is_sent, try_send_join(local_rank, message));
-    if (is_sent) {
-      return {};
-    }
-    std::this_thread::sleep_for(backoff.next());
-  }
+  Result<bool> is_sent = false;
+  poll_until(rank_waits, [&] {
+    is_sent = try_send_join(local_rank, message);
+    return !is_sent.ok() || *is_sent;
+  });
+  return is_sent.status();
 }
 
 // Empties the inbox completely: a sender that waits for room in it may be the one whose message is

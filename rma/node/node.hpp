@@ -22,72 +22,10 @@
 #include "rma/base/rank.hpp"
 #include "rma/node/arena.hpp"
 #include "rma/node/node_memory.hpp"
-#include "rma/node/yield_policy.hpp"
+#include "rma/progress/progress_delegate.hpp"
+#include "rma/progress/waiter.hpp"
 
 namespace tessera::rma::detail {
-
-/// How long waiters spin, and how often they check their peers.
-struct WaitPolicy {
-  std::chrono::nanoseconds spin{1000};
-  std::chrono::nanoseconds min_progress_spin{50'000};  ///< minimum spin time of a helping thread
-  YieldPolicy linger{};                                ///< yield phase after the spin
-  std::chrono::nanoseconds liveness_interval{100'000'000};  ///< liveness interval
-};
-
-/// Work that a rank's thread does while it waits: that of an agent without a core of its own.
-class Helper {
- public:
-  virtual ~Helper() = default;
-  /// From now until end() this thread calls help() repeatedly.
-  virtual void begin() noexcept = 0;
-  virtual void help() noexcept = 0;
-  virtual void end() noexcept = 0;
-  /// After end(): this thread is about to sleep, so it is unknown when it helps again.
-  virtual void yield_progress() noexcept = 0;
-  /// How long a waiting thread may sleep before it must help again; unlimited if others do the
-  /// work.
-  [[nodiscard]] virtual std::chrono::nanoseconds max_sleep() const noexcept {
-    return std::chrono::nanoseconds::max();
-  }
-};
-
-/// While one exists, this thread does not help: it holds a lock that the work might take.
-class NoProgressScope {
- public:
-  NoProgressScope() noexcept { ++depth; }
-  ~NoProgressScope() { --depth; }
-  NoProgressScope(const NoProgressScope&) = delete;
-  NoProgressScope& operator=(const NoProgressScope&) = delete;
-  [[nodiscard]] static bool is_active() noexcept { return depth > 0; }
-
- private:
-  static inline constinit thread_local int depth = 0;
-};
-
-/// Calls begin() and end() for a scope; does nothing without a helper.
-class ProgressScope {
- public:
-  explicit ProgressScope(Helper* helper) noexcept : progress_delegate_(helper) {
-    if (progress_delegate_ != nullptr) {
-      progress_delegate_->begin();
-    }
-  }
-  ~ProgressScope() {
-    if (progress_delegate_ != nullptr) {
-      progress_delegate_->end();
-    }
-  }
-  ProgressScope(const ProgressScope&) = delete;
-  ProgressScope& operator=(const ProgressScope&) = delete;
-  void help() const noexcept {
-    if (progress_delegate_ != nullptr) {
-      progress_delegate_->help();
-    }
-  }
-
- private:
-  Helper* progress_delegate_;
-};
 
 class Node final : public Liveness {
  public:
@@ -131,33 +69,19 @@ class Node final : public Liveness {
   [[nodiscard]] const WaitPolicy& policy() const noexcept { return policy_; }
   [[nodiscard]] bool is_one_process() const noexcept { return one_process_; }
 
-  /// The agent that this rank's threads help, or null. It must live until it is replaced, and no
-  /// thread may wait while that happens.
-  void set_progress_delegate(Helper* helper) noexcept {
-    progress_delegate_.store(helper, std::memory_order_release);
+  /// What this rank's threads advance while they wait, or null. It must live until it is replaced,
+  /// and no thread may wait while that happens.
+  void set_progress_delegate(ProgressDelegate* delegate) noexcept {
+    progress_delegate_.store(delegate, std::memory_order_release);
   }
-  [[nodiscard]] Helper* helper() const noexcept {
+  [[nodiscard]] ProgressDelegate* progress_delegate() const noexcept {
     return NoProgressScope::is_active() ? nullptr
                                         : progress_delegate_.load(std::memory_order_acquire);
   }
 
-  /// Called before this thread sleeps without a spin() just before.
-  void release_progress() const noexcept {
-    if (Helper* const delegate = helper()) {
-      delegate->yield_progress();
-    }
-  }
-
-  /// Sleeps while `word` equals `expected`, at most until the next liveness check; first helps if
-  /// no other thread does. May return early.
-  void timed_wait(FutexWord& word, std::uint32_t expected) const noexcept;
-
-  /// Calls `ready` until it returns true or the policy's time has passed; returns its last result.
-  /// Helps meanwhile. If the result is false, hands the work back first, because the caller sleeps
-  /// next.
-  /// Requires: the caller holds no lock of this node's memory.
-  template <class Ready>
-  bool spin(Ready&& ready) const;
+  /// How this thread waits for other ranks.
+  /// Requires: the caller holds no lock of this node's memory, until the wait is over.
+  [[nodiscard]] Waiter waiter() const noexcept { return Waiter(policy_, progress_delegate()); }
 
   /// Ranks of other nodes, for which this node's agent waits in queues, have numbers after the
   /// local ranks.
@@ -200,8 +124,6 @@ class Node final : public Liveness {
                              const std::function<bool()>& is_gone);
 
  private:
-  template <class Ready>
-  bool spin_with_progress(Helper& delegate, Ready&& ready) const;
   [[nodiscard]] RankRecord& own() const noexcept { return memory_->record(local_rank_); }
   void drain_inbox();
   std::optional<JoinMessage> take_join_message(std::uint64_t key, WorldRank sender) noexcept;
@@ -217,66 +139,20 @@ class Node final : public Liveness {
   WaitPolicy policy_;
   LockContext context_;
   Arena arena_;
-  std::atomic<Helper*> progress_delegate_{nullptr};
+  std::atomic<ProgressDelegate*> progress_delegate_{nullptr};
   std::mutex join_messages_mutex_;
   std::vector<JoinMessage> join_messages_;  ///< taken out of the inbox, oldest first
 };
 
-template <class Ready>
-bool Node::spin(Ready&& ready) const {
-  Helper* const delegate = helper();
-  if (delegate == nullptr) {
-    return spin_until(policy_.spin, ready) || yield_until(policy_.linger, ready);
-  }
-  const bool is_ready = spin_with_progress(*delegate, ready);
-  if (!is_ready) {
-    delegate->yield_progress();
-  }
-  return is_ready;
-}
-
-template <class Ready>
-bool Node::spin_with_progress(Helper& delegate, Ready&& ready) const {
-  const ProgressScope helping(&delegate);
-  const auto poll = [&] {
-    const bool is_ready = ready();
-    if (!is_ready) {
-      helping.help();
-    }
-    return is_ready;
-  };
-  return spin_until(std::max(policy_.spin, policy_.min_progress_spin), poll) ||
-         yield_until(policy_.linger, poll);
-}
-
 template <class Ready, class GiveUp>
 bool Node::listen_until(Ready&& ready, GiveUp&& give_up) {
-  if (spin(ready)) {
+  Waiter waiter = this->waiter();
+  if (waiter.spin(ready)) {
     return true;
   }
   RankRecord& record = own();
   record.listeners.fetch_add(1);
-  auto last_check = std::chrono::steady_clock::now();
-  bool is_ready = false;
-  while (true) {
-    // Read the doorbell before ready(): a ring between the check and the sleep ends the sleep at
-    // once.
-    const std::uint32_t bell = record.doorbell.load();
-    is_ready = ready();
-    if (is_ready) {
-      break;
-    }
-    timed_wait(record.doorbell, bell);
-    // By the clock: the doorbell may ring continually for other threads.
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_check >= policy_.liveness_interval) {
-      last_check = now;
-      if (give_up()) {
-        is_ready = ready();
-        break;
-      }
-    }
-  }
+  const bool is_ready = waiter.sleep(OnWord(record.doorbell), ready, give_up) || ready();
   record.listeners.fetch_sub(1);
   return is_ready;
 }

@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
-#include <thread>
-
-#include "rma/base/backoff.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -182,12 +179,11 @@ bool QueueLock::take(Node& node) noexcept {
 QueueLock::Outcome QueueLock::wait_with_ticket(
     Node& node, int& dead_local_rank, const std::function<void()>& on_liveness_check) noexcept {
   Ticket ticket{.local_rank = node.local_rank()};
-  auto outcome = try_lock(node, ticket);
-  Backoff backoff(std::chrono::microseconds(50), max_timed_wait);
-  while (!outcome && !ticket.is_queued) {
-    std::this_thread::sleep_for(backoff.next());
+  std::optional<Outcome> outcome;
+  poll_until(release_waits, [&] {
     outcome = try_lock(node, ticket);
-  }
+    return outcome.has_value() || ticket.is_queued;
+  });
   if (!outcome) {
     wait(node, ticket, on_liveness_check);
     outcome = read_outcome(ticket);
@@ -200,29 +196,23 @@ void QueueLock::wait(Node& node, const Ticket& ticket,
                      const std::function<void()>& on_liveness_check) noexcept {
   QueueEntry& own = entry(ticket.number);
   const auto is_notified = [&] { return own.is_notified(); };
+  // Without a yield phase, and without the progress of others.
   if (spin_until(node.policy().spin, is_notified)) {
     return;
   }
-  node.release_progress();  // the holder may be on another node
-  Ticket checker{.last_check = std::chrono::steady_clock::now()};
+  node.waiter().yield_progress();  // the holder may be on another node
   std::uint32_t awake = QueueEntry::waiting;
   own.state.compare_exchange_strong(awake, QueueEntry::parked);
-  while (!is_notified()) {
-    futex_wait(own.state, QueueEntry::parked, node.policy().liveness_interval);
-    check_holder(node, checker);
+  Waiter(node.policy()).sleep(OnWord(own.state), is_notified, [&] {
+    check_holder(node);
     if (on_liveness_check) {
       on_liveness_check();
     }
-  }
+    return false;
+  });
 }
 
-// Acts once per liveness interval.
-void QueueLock::check_holder(Node& node, Ticket& ticket) noexcept {
-  const auto now = std::chrono::steady_clock::now();
-  if (now - ticket.last_check < node.policy().liveness_interval) {
-    return;
-  }
-  ticket.last_check = now;
+void QueueLock::check_holder(Node& node) noexcept {
   const RobustGuard guard(guard_, node.lock_context());
   if (guard.recovered()) {
     repair(node);
@@ -246,7 +236,11 @@ std::optional<QueueLock::Outcome> QueueLock::advance(Node& node, Ticket& ticket)
   if (entry(ticket.number).is_notified()) {
     return read_outcome(ticket);
   }
-  check_holder(node, ticket);
+  const auto now = std::chrono::steady_clock::now();
+  if (now - ticket.last_check >= node.policy().liveness_interval) {
+    ticket.last_check = now;
+    check_holder(node);
+  }
   return std::nullopt;
 }
 

@@ -114,7 +114,7 @@ class alignas(cache_line) QueueLock {
   std::optional<Outcome> try_lock(Node& node, Ticket& ticket) noexcept;
   void wait(Node& node, const Ticket& ticket,
             const std::function<void()>& on_liveness_check) noexcept;
-  void check_holder(Node& node, Ticket& ticket) noexcept;
+  void check_holder(Node& node) noexcept;
   Outcome read_outcome(Ticket& ticket) noexcept;
   QueueEntry* first_living(const Node& node) noexcept;
   void notify(const Node& node, QueueEntry& first, QueueEntry::State what) noexcept;

@@ -71,12 +71,12 @@ class ServerTransport final : public Transport {
         .hint("name shm first: TESSERA_TRANSPORT=shm," + name_);
   }
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
-    TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(nodes_.node_of(peer)));
+    TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(nodes_.node_of(peer)));
     auto by_requests = std::make_unique<ServerEndpoint>(*link, client_->options().rank, peer);
-    if (link->path() == nullptr) {
+    if (link->channel().path() == nullptr) {
       return std::unique_ptr<Endpoint>(std::move(by_requests));
     }
-    return link->path()->endpoint(peer, std::move(by_requests), link->requests());
+    return link->channel().path()->endpoint(peer, std::move(by_requests), link->requests());
   }
   // Ranks of this node are also reached through its agent here.
   Result<Endpoint*> atomics_by_device(WorldRank peer) override {
@@ -87,8 +87,8 @@ class ServerTransport final : public Transport {
       }
     }
     const NodeId node = nodes_.node_of(peer);
-    TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
-    if (link->path() == nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
+    if (link->channel().path() == nullptr) {
       return Status::error_at(peer, Code::unsupported,
                               fmt::format("node {} is reached over TCP, and atomic operations in "
                                           "this region are done by its device only",
@@ -103,11 +103,11 @@ class ServerTransport final : public Transport {
     return std::make_unique<AgentControlChannel>(client_, node_, nodes_, shutdown_notices_);
   }
 
-  int progress() override { return client_->progress(); }
+  int progress() override { return client_->progress().advance(); }
   bool wait(Completion& done, std::chrono::nanoseconds period) override {
-    return client_->wait(done, period);
+    return client_->progress().wait(done, period);
   }
-  void wake_progress() override { client_->wake_progress(); }
+  void wake_progress() override { client_->progress().wake_if_away(); }
 
   // The agent serves as long as ranks of its node exist or other processes are connected to it.
   // Each rank closes its own connections first, so that waiting ranks do not wait for each other.
@@ -216,14 +216,11 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   }
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
   options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
-  options.spin = context.node->policy().spin;
-  options.min_progress_spin = context.node->policy().min_progress_spin;
-  options.linger = context.node->policy().linger;
+  options.node = context.shared_node;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
   options.limits = packing.limits;
   options.parts = packing.parts;
   options.gathered_bytes = static_cast<std::size_t>(context.settings->aggregate);
-  options.helper = [node = context.shared_node] { return node->helper(); };
   options.warn = context.warn;
   options.log = context.log;
   options.wait_warning = std::chrono::milliseconds(context.settings->wait_warning_ms);
@@ -369,7 +366,7 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdm
   options.rdma_provider = rdma_provider;
   options.required = required_transports(*context.settings);
   auto client = std::make_shared<Client>(std::move(options));
-  TESSERA_RETURN_IF_ERROR(client->started());
+  TESSERA_RETURN_IF_ERROR(client->progress().started());
   const auto carrier = static_cast<std::size_t>(detail::agent_host_of(*context.node).value);
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
       name, context, mine.has_device_atomics && all[carrier].has_device_atomics, std::move(client),

@@ -22,10 +22,10 @@
 
 #include "rma/atomic.hpp"
 #include "rma/bootstrap.hpp"
-#include "rma/engine/long_wait.hpp"
 #include "rma/job.hpp"
 #include "rma/lock.hpp"
 #include "rma/notify.hpp"
+#include "rma/progress/long_wait.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"

@@ -49,7 +49,7 @@ class OtherClient {
 
  private:
   void work() {
-    ServerEndpoint endpoint(*client_.link_to(NodeId{0}).value(), origin, owner);
+    ServerEndpoint endpoint(*client_.links().to(NodeId{0}).value(), origin, owner);
     while (!is_ending_ && !has_failed_) {
       has_failed_ = !round(endpoint);
       ++rounds_;
@@ -66,7 +66,7 @@ class OtherClient {
     const bool is_started = endpoint.put(target, sent.data(), shape, done).ok() &&
                             endpoint.get(back.data(), target, shape, done).ok();
     while (is_started && !done.done()) {
-      client_.wait(done, std::chrono::milliseconds(1));
+      client_.progress().wait(done, std::chrono::milliseconds(1));
     }
     return is_started && done.take_error().ok() && back == sent;
   }

@@ -285,7 +285,8 @@ TEST_F(AgentRobustness, ListensOnItsOwnAddressOnly) {
 class SilentUnauthenticatedPeer : public testing::TestWithParam<PollDuration> {};
 
 TEST_P(SilentUnauthenticatedPeer, IsDisconnected) {
-  ServedNode node({.stay_awake = GetParam(), .patience = std::chrono::milliseconds(500)});
+  ServedNode node(
+      {.stay_awake = GetParam(), .authentication_timeout = std::chrono::milliseconds(500)});
   OtherClient other_client(node);
   RawPeer silent(node.address());
   RawPeer hesitant(node.address());

@@ -51,7 +51,7 @@ class ClientRobustness : public testing::Test {
   // Makes both ends of a connection: the client's link, and the played agent.
   void meet() {
     std::thread agent([&] { peer_.emplace(agent_.take_on()); });
-    const auto connection = client_.link_to(NodeId{0});
+    const auto connection = client_.links().to(NodeId{0});
     agent.join();
     ASSERT_TRUE(ok(connection));
     connection_ = *connection;
@@ -65,7 +65,7 @@ class ClientRobustness : public testing::Test {
         client_.close();
         std::abort();  // the completion must outlive the operation
       }
-      client_.wait(done, std::chrono::milliseconds(1));
+      client_.progress().wait(done, std::chrono::milliseconds(1));
     }
     return done.take_error();
   }
@@ -148,7 +148,7 @@ TEST_P(WrongAnswer, EndsPendingOperationsWithTheReason) {
   ASSERT_TRUE(peer_->send(each.bytes(asked->first.operation)));
   EXPECT_TRUE(fails(wait(done), Code::protocol, {each.words}));
   EXPECT_TRUE(test::eventually([&] {
-    client_.progress();
+    client_.progress().advance();
     return connection_->is_lost();
   }));
   EXPECT_TRUE(std::all_of(memory.begin(), memory.begin() + 100,
@@ -247,7 +247,7 @@ TEST(ClientOfATeamThatIsGone, ReceivesNoErrorForLateDeliveries) {
   Client client(std::move(options));
   std::optional<RawPeer> peer;
   std::thread taking([&] { peer.emplace(agent.take_on()); });
-  ASSERT_TRUE(ok(client.link_to(NodeId{0})));
+  ASSERT_TRUE(ok(client.links().to(NodeId{0})));
   taking.join();
   for (const Code code : {Code::closed, Code::out_of_range}) {
     Bytes text;
@@ -255,7 +255,7 @@ TEST(ClientOfATeamThatIsGone, ReceivesNoErrorForLateDeliveries) {
     ASSERT_TRUE(peer->send(frame(answer(Kind::failed, unmonitored_operation), {}, text)));
   }
   EXPECT_TRUE(test::eventually([&] {
-    client.progress();
+    client.progress().advance();
     return !errors.empty();
   }));
   EXPECT_EQ(errors.size(), 1U);
@@ -339,13 +339,13 @@ TEST_F(UnsentPuts, EndWhenTheAgentDies) {
 
 TEST_F(ClientRobustness, ANodeWithoutAListenerStaysLost) {
   agent_.stop_listening();
-  const Status lost = client_.link_to(NodeId{0}).status();
+  const Status lost = client_.links().to(NodeId{0}).status();
   EXPECT_TRUE(fails(lost, Code::peer_lost,
                     {"node 0 is lost with rank 0, whose process served it: cannot connect to "
                      "127.0.0.1:",
                      "Connection refused"}));
   EXPECT_EQ(lost.rank(), WorldRank{0});
-  EXPECT_TRUE(fails(client_.link_to(NodeId{0}), Code::peer_lost));
+  EXPECT_TRUE(fails(client_.links().to(NodeId{0}), Code::peer_lost));
 }
 
 TEST(ClientOfANodeThatHasLeft, IsNotifiedWithoutAsking) {
@@ -355,7 +355,7 @@ TEST(ClientOfANodeThatHasLeft, IsNotifiedWithoutAsking) {
   options.agents = {agent.address()};
   options.has_left = [](NodeId) { return true; };
   Client client(std::move(options));
-  EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::closed, {"node 0: it has left the job"}));
+  EXPECT_TRUE(fails(client.links().to(NodeId{0}), Code::closed, {"node 0: it has left the job"}));
 }
 
 // --- nodes that cannot be reached --------------------------------------------------------------
@@ -390,15 +390,15 @@ class UnreachedNode : public testing::Test {
 
 TEST_F(UnreachedNode, IsNotTriedAgainForAWhile) {
   Client& client = client_of(nowhere, forever);
-  const Status first = client.link_to(NodeId{0}).status();
+  const Status first = client.links().to(NodeId{0}).status();
   EXPECT_TRUE(fails(first, Code::unreachable,
                     {"node 0: cannot connect to 127.255.255.255:9: Network is unreachable"}));
   EXPECT_EQ(requested_, 2);
-  const Status second = client.link_to(NodeId{0}).status();
+  const Status second = client.links().to(NodeId{0}).status();
   EXPECT_EQ(second.code(), first.code());
   EXPECT_EQ(second.message(), first.message());
-  EXPECT_TRUE(
-      fails(client.open_transient(NodeId{0}, forever), Code::unreachable, {first.message()}));
+  EXPECT_TRUE(fails(client.links().open_transient(NodeId{0}, forever), Code::unreachable,
+                    {first.message()}));
   EXPECT_EQ(requested_, 2) << "it was tried again";
 }
 
@@ -406,7 +406,7 @@ TEST_F(UnreachedNode, IsTriedAgainAfterThePause) {
   Client& client = client_of(nowhere, std::chrono::milliseconds(1));
   for (int attempts = 1; attempts <= 4; ++attempts) {
     EXPECT_TRUE(test::eventually([&] {
-      EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::unreachable));
+      EXPECT_TRUE(fails(client.links().to(NodeId{0}), Code::unreachable));
       return requested_ >= 2 * attempts;
     })) << "attempt "
         << attempts;
@@ -416,7 +416,7 @@ TEST_F(UnreachedNode, IsTriedAgainAfterThePause) {
 TEST_F(UnreachedNode, ThatNeverRepliesIsNotTriedForAWhile) {
   auto silent = TcpListener::create({loopback_host, 0}).value();
   Client& client = client_of(silent.address(), forever);
-  const Status first = client.link_to(NodeId{0}).status();
+  const Status first = client.links().to(NodeId{0}).status();
   EXPECT_TRUE(fails(first, Code::timed_out, {"did not complete the handshake in time"}));
   std::vector<std::unique_ptr<Channel>> accepted;
   const auto accept = [&] {
@@ -426,7 +426,7 @@ TEST_F(UnreachedNode, ThatNeverRepliesIsNotTriedForAWhile) {
     return came;
   };
   EXPECT_TRUE(test::eventually(accept));
-  const Status second = client.link_to(NodeId{0}).status();
+  const Status second = client.links().to(NodeId{0}).status();
   EXPECT_EQ(second.message(), first.message());
   EXPECT_FALSE(accept()) << "it was tried again";
 }
@@ -533,13 +533,13 @@ TEST(ClientWithoutThreads, ReportsThatAndRestoresSignals) {
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   {
     const NoThreads none;
-    const Client client{ClientOptions{}};
-    EXPECT_TRUE(fails(client.started(), Code::limit_exceeded,
+    Client client{ClientOptions{}};
+    EXPECT_TRUE(fails(client.progress().started(), Code::limit_exceeded,
                       {"cannot start one of Tessera's own threads: ", "; ", "ulimit -u"}));
   }
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   EXPECT_EQ(sigismember(&before, SIGUSR1), sigismember(&after, SIGUSR1));
-  EXPECT_TRUE(ok(Client{ClientOptions{}}.started()));
+  EXPECT_TRUE(ok(Client{ClientOptions{}}.progress().started()));
 }
 
 TEST(ConnectTcp, GivesUpInTimeDespiteSignals) {
@@ -555,7 +555,7 @@ TEST(ConnectTcp, GivesUpInTimeDespiteSignals) {
 TEST_F(UnreachedNode, IsReachedAsSoonAsItAnswers) {
   auto slow = TcpListener::create({loopback_host, 0}).value();
   Client& client = client_of(slow.address(), std::chrono::milliseconds(1));
-  EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::timed_out));
+  EXPECT_TRUE(fails(client.links().to(NodeId{0}), Code::timed_out));
   // From now on the agent answers. Earlier connections were closed by the client.
   std::atomic<bool> is_ending{false};
   std::thread agent([&] {
@@ -570,9 +570,9 @@ TEST_F(UnreachedNode, IsReachedAsSoonAsItAnswers) {
   });
   const int tried = requested_;
   EXPECT_TRUE(
-      test::eventually([&] { return client.link_to(NodeId{0}, std::chrono::seconds(5)).ok(); }));
+      test::eventually([&] { return client.links().to(NodeId{0}, std::chrono::seconds(5)).ok(); }));
   EXPECT_GT(requested_, tried);
-  EXPECT_TRUE(ok(client.link_to(NodeId{0})));
+  EXPECT_TRUE(ok(client.links().to(NodeId{0})));
   is_ending = true;
   client_.reset();
   agent.join();
@@ -586,18 +586,18 @@ TEST_F(UnreachedNode, IsNotReportedIfADescriptorIsMissingHere) {
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
   const rlimit none{.rlim_cur = 0, .rlim_max = files.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-  const Status lacking = client.link_to(NodeId{0}).status();
+  const Status lacking = client.links().to(NodeId{0}).status();
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
   EXPECT_TRUE(fails(lacking, Code::limit_exceeded,
                     {"node 0: cannot open a socket: Too many open files (this process may have 0)",
                      "hint: raise the limit on open files (ulimit -n)"}));
-  EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::timed_out)) << "tried at once";
+  EXPECT_TRUE(fails(client.links().to(NodeId{0}), Code::timed_out)) << "tried at once";
 }
 
 TEST_F(UnreachedNode, IsNotReportedForAnotherSecret) {
   ServedNode node;
   Client& client = client_of(node.address(), forever);
-  EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::protocol,
+  EXPECT_TRUE(fails(client.links().to(NodeId{0}), Code::protocol,
                     {"node 0: the side that listens does not know this job's secret"}));
 }
 
@@ -622,7 +622,7 @@ TEST(ClientOfABusyAgent, TriesAgainWhenItIsDisconnectedInTheHandshake) {
     auto side = HandshakeServer::create(node.secret(), job_number, job_ranks, NodeId{0}).value();
     EXPECT_TRUE(ok(peer.shake_hands(side)));
   });
-  EXPECT_TRUE(ok(client.link_to(NodeId{0})));
+  EXPECT_TRUE(ok(client.links().to(NodeId{0})));
   agent.join();
 }
 
@@ -639,7 +639,7 @@ TEST(ClientOfASilentAgent, IsNotifiedAndMeanwhileOtherNodesContinue) {
   std::atomic<bool> has_ended{false};
   Status errors;
   std::thread waiting([&] {
-    errors = client.link_to(NodeId{0}, std::chrono::seconds(2)).status();
+    errors = client.links().to(NodeId{0}, std::chrono::seconds(2)).status();
     has_ended = true;
   });
   std::unique_ptr<Channel> accepted;
@@ -648,8 +648,8 @@ TEST(ClientOfASilentAgent, IsNotifiedAndMeanwhileOtherNodesContinue) {
     return accepted != nullptr;
   }));
   // The agent of another node refuses this at once: a reply, while the other call waits.
-  EXPECT_TRUE(fails(client.link_to(NodeId{1}), Code::protocol, {"serves another node"}));
-  EXPECT_EQ(client.progress(), 0);
+  EXPECT_TRUE(fails(client.links().to(NodeId{1}), Code::protocol, {"serves another node"}));
+  EXPECT_EQ(client.progress().advance(), 0);
   EXPECT_FALSE(has_ended);
   waiting.join();
   EXPECT_TRUE(fails(errors, Code::timed_out,

@@ -44,7 +44,7 @@ class LostConnection : public OneRankNodes {
   }
   // Makes the connection, and then loses it.
   void lose_the_connection() {
-    ASSERT_TRUE(ok(at(0).client->link_to(there)));
+    ASSERT_TRUE(ok(at(0).client->links().to(there)));
     EXPECT_TRUE(ok(channel_->notify(other)));
     relay_->reset_all();
     EXPECT_TRUE(test::eventually([&] { return !channel_->notify(other).ok(); }));
@@ -131,7 +131,7 @@ TEST_F(LostConnection, ThatWasNeverMadeReportsNothingYetIfNoAgentReplies) {
 
 // A stopped process is alive, and no call waits until it replies.
 TEST_F(LostConnection, IsNotReportedForAStoppedAgent) {
-  ASSERT_TRUE(ok(at(0).client->link_to(there)));
+  ASSERT_TRUE(ok(at(0).client->links().to(there)));
   EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
   relay_->stop();
   const auto begin = Clock::now();

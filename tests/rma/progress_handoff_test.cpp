@@ -26,19 +26,19 @@ bool has_arrived(const RawPeer& peer) {
 }
 
 // A request that arrives while all threads sleep must not wait for the end of a timed wait.
-TEST(AgentHelp, ThatIsHandedBackEndsANap) {
+TEST(AgentHelp, ThatIsYieldedEndsATimedWait) {
   ServedNode node(
       {.timed_waits = {.waited_for = timed_wait, .when_idle = timed_wait, .longest = timed_wait}});
   RawPeer peer(node.address());
   ASSERT_TRUE(test::ok(peer.authenticate(node.secret(), foreign_rank)));
   node.agent().begin();
-  // This wakes the thread. It then enters a timed wait, since a helper is active; so the helper
-  // sends the reply.
+  // This wakes the thread. It then enters a timed wait, since its work is delegated; so this
+  // thread sends the reply.
   ask(peer);
   const auto& sleepers = node.memory()->header().agent_bell.sleepers;
   ASSERT_TRUE(test::eventually([&] { return sleepers.load() == 0; }));
   ASSERT_TRUE(test::eventually([&] {
-    node.agent().help();
+    node.agent().advance();
     return has_arrived(peer);
   }));
   ASSERT_TRUE(peer.receive_frame());
@@ -73,7 +73,7 @@ TEST(ProgressHandoff, ContinuesRequestsThatWaitedForEarlierReplies) {
   node.agent().begin();
   ask(first);
   ASSERT_TRUE(test::eventually([&] {
-    node.agent().help();
+    node.agent().advance();
     return has_arrived(first);
   }));
   ASSERT_TRUE(one.send(many));
@@ -81,7 +81,7 @@ TEST(ProgressHandoff, ContinuesRequestsThatWaitedForEarlierReplies) {
   for (RawPeer* const peer : {&one, &other}) {
     for (std::uint64_t i = 1; i <= requests; ++i) {
       ASSERT_TRUE(test::eventually([&] {
-        node.agent().help();
+        node.agent().advance();
         return has_arrived(*peer);
       })) << i;
       const auto answer = peer->receive_frame();

@@ -57,9 +57,9 @@ using Bytes = std::vector<std::byte>;
 
 struct ServedNodeOptions {
   PollDuration stay_awake{0};
-  TimedWaitLimits timed_waits{};
+  detail::TimedWaitLimits timed_waits{};
   std::size_t answer_bytes = AgentOptions{}.answer_bytes;
-  std::chrono::milliseconds patience{10'000};
+  std::chrono::milliseconds authentication_timeout{10'000};
   UnauthenticatedPeerLog::Limits peer_log_limits{};
   Secret secret = new_secret().value();
   /// Finds a network other than TCP, if there is one.
@@ -87,7 +87,7 @@ class ServedNode {
                             .stay_awake = options.stay_awake,
                             .timed_waits = options.timed_waits,
                             .answer_bytes = options.answer_bytes,
-                            .patience = options.patience,
+                            .authentication_timeout = options.authentication_timeout,
                             .unauthenticated_log_limits = options.peer_log_limits,
                             .warn = [this](const std::string& line) { record_warning(line); },
                             .rdma_provider = options.find_provider(node_),

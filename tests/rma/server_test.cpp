@@ -40,7 +40,7 @@ class ServerTest : public testing::TestWithParam<PollDuration> {
  protected:
   ServedNode node_{{.stay_awake = GetParam()}};
   Client client_{options_for(node_)};
-  ServerEndpoint endpoint_{*client_.link_to(NodeId{0}).value(), origin, owner};
+  ServerEndpoint endpoint_{*client_.links().to(NodeId{0}).value(), origin, owner};
 
   static Target at(std::uint64_t offset, RegionId id = region) {
     return {.rank = TeamRank{1}, .offset = offset, .region = id};
@@ -52,7 +52,7 @@ class ServerTest : public testing::TestWithParam<PollDuration> {
     done.begin();
     TESSERA_RETURN_IF_ERROR(start(done));
     while (!done.done()) {
-      client_.wait(done, std::chrono::milliseconds(1));
+      client_.progress().wait(done, std::chrono::milliseconds(1));
     }
     return done.take_error();
   }
@@ -268,7 +268,7 @@ TEST_P(ServerTest, ManyMayBeOutstandingAndAreCompletedWithoutAWait) {
     done.begin();
     ASSERT_TRUE(ok(endpoint_.get(&back[i], at(8 * i), CopyShape::contiguous(8), done)));
   }
-  client_.wake_progress();
+  client_.progress().wake_if_away();
   EXPECT_TRUE(done.wait_for(detail::rig_time_limit)) << "the progress thread does not move them";
   EXPECT_TRUE(ok(done.take_error()));
   EXPECT_TRUE(back == sent);
@@ -301,7 +301,7 @@ TEST_P(ServerTest, ManyThreadsMaySendRequestsAtOnce) {
 }
 
 TEST_P(ServerTest, AFenceCoversTheChangedRegionsAndRanksOnly) {
-  ServerEndpoint another(*client_.link_to(NodeId{0}).value(), origin, WorldRank{0});
+  ServerEndpoint another(*client_.links().to(NodeId{0}).value(), origin, WorldRank{0});
   const std::uint64_t value = 7;
   ASSERT_TRUE(ok(put(8, &value, CopyShape::contiguous(8), strict_region)));
   EXPECT_FALSE(endpoint_.is_fenced(strict_region));
@@ -375,7 +375,7 @@ TEST_P(ServerTest, WhatASlicesModeForbidsIsRefused) {
     errors.push_back(error.message());
   };
   Client client(std::move(options));
-  ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), WorldRank{2}, owner);
+  ServerEndpoint endpoint(*client.links().to(NodeId{0}).value(), WorldRank{2}, owner);
   const std::vector<std::byte> bytes(2000, std::byte{1});
   std::int64_t previous = -1;
   const AtomicRequest one{AtomicRequest::Kind::fetch_add, 8, 1, 0, &previous};
@@ -417,7 +417,7 @@ TEST_P(ServerTest, ARefusedPutIsReportedAfterItAndChangesNothing) {
     errors.push_back(error.message());
   };
   Client client(std::move(options));
-  ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), WorldRank{2}, owner);
+  ServerEndpoint endpoint(*client.links().to(NodeId{0}).value(), WorldRank{2}, owner);
   const std::vector<std::byte> bytes(2000, std::byte{1});
   Completion done;
   done.begin();
@@ -435,7 +435,7 @@ class LockClient {
   LockClient(const ServedNode& node, WorldRank rank)
       : rank_(rank),
         client_(options_for(node, rank)),
-        connection_(*client_.link_to(NodeId{0}).value()) {}
+        connection_(*client_.links().to(NodeId{0}).value()) {}
 
   // Sends the request without waiting; result() waits.
   void ask(std::uint64_t offset, RegionId memory = lock_memory) {
@@ -446,7 +446,7 @@ class LockClient {
     EXPECT_TRUE(ok(connection_.ask(request(Kind::lock, offset, memory), {}, std::move(pending))));
   }
   [[nodiscard]] bool has_answer() {
-    client_.progress();
+    client_.progress().advance();
     return done_.done();
   }
   Result<detail::LockOutcome> result() {
@@ -533,7 +533,7 @@ TEST_P(ServerTest, InvalidLocksAreRefused) {
   client.ask(0, region);
   EXPECT_TRUE(fails(client.result(), Code::closed, {"the locks were freed"}));
   // Locks are not a region either.
-  ServerEndpoint to_first(*client_.link_to(NodeId{0}).value(), origin, WorldRank{0});
+  ServerEndpoint to_first(*client_.links().to(NodeId{0}).value(), origin, WorldRank{0});
   std::uint64_t value = 1;
   EXPECT_TRUE(fails(finish([&](Completion& done) {
                       return to_first.get(&value, at(0, lock_memory), CopyShape::contiguous(8),
@@ -554,7 +554,7 @@ TEST_P(ServerTest, AnAgentThatEndsNotifiesAllWaiters) {
   }
   EXPECT_TRUE(fails(lost, Code::closed, {"node 0", "has left the job"}));
   EXPECT_TRUE(fails(put(0, bytes.data(), CopyShape::contiguous(8)), Code::closed));
-  EXPECT_EQ(client_.link_to(NodeId{0}).value()->is_lost(), true);
+  EXPECT_EQ(client_.links().to(NodeId{0}).value()->is_lost(), true);
 }
 
 // --- inaccessible memory ----------------------------------------------------------------------
@@ -584,15 +584,16 @@ TEST_P(ServerTest, ABadLocalBufferEndsItsOperationAndTheConnection) {
   const CopyShape shape = CopyShape::contiguous(HalfABuffer::bytes);
   for (const bool is_put : {false, true}) {
     Client client(options_for(node_, rank));
-    ClientConnection* const connection = client.link_to(NodeId{0}).value();
+    ClientConnection* const connection = client.links().to(NodeId{0}).value();
     ServerEndpoint endpoint(*connection, rank, owner);
     Completion done;
     done.begin();
     Status status = is_put ? endpoint.put(at(0), half.start(), shape, done)
                            : endpoint.get(half.start(), at(0), shape, done);
     ASSERT_TRUE(ok(status));
-    ASSERT_TRUE(test::eventually([&] { return client.wait(done, std::chrono::milliseconds(1)); },
-                                 detail::rig_time_limit));
+    ASSERT_TRUE(
+        test::eventually([&] { return client.progress().wait(done, std::chrono::milliseconds(1)); },
+                         detail::rig_time_limit));
     status = done.take_error();
     EXPECT_TRUE(fails(status, Code::invalid_argument, {"the local buffer of an operation"}));
     EXPECT_FALSE(status.rank().has_value());
@@ -643,11 +644,11 @@ TEST(ServerUnauthenticatedPeers, AClientOfAnotherJobReceivesTheReason) {
   ClientOptions foreign = options_for(node);
   foreign.secret = new_secret().value();
   Client client(std::move(foreign));
-  EXPECT_TRUE(fails(client.link_to(NodeId{0}), Code::protocol, {"secret"}));
+  EXPECT_TRUE(fails(client.links().to(NodeId{0}), Code::protocol, {"secret"}));
   ClientOptions other = options_for(node);
   other.job = job_number + 1;
   Client late(std::move(other));
-  EXPECT_TRUE(fails(late.link_to(NodeId{0}), Code::protocol, {"job"}));
+  EXPECT_TRUE(fails(late.links().to(NodeId{0}), Code::protocol, {"job"}));
   // The first client closed the connection itself, since the agent has another secret.
   const auto warnings = node.warnings(2);
   ASSERT_EQ(warnings.size(), 2U);
@@ -673,7 +674,7 @@ void send_and_be_dropped(TcpAddress address, std::span<const std::byte> bytes) {
 TEST(ServerUnauthenticatedPeers, GarbageEndsItsOwnConnectionOnly) {
   ServedNode node;
   Client client(options_for(node));
-  ServerEndpoint endpoint(*client.link_to(NodeId{0}).value(), origin, owner);
+  ServerEndpoint endpoint(*client.links().to(NodeId{0}).value(), origin, owner);
   const std::string_view http =
       "GET / HTTP/1.1\r\nHost: node\r\n\r\nand some more bytes to be read";
   send_and_be_dropped(node.address(), std::as_bytes(std::span(http)));

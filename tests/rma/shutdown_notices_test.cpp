@@ -104,12 +104,12 @@ TEST_F(ShutdownNoticesOf, SevenNodesThatLeaveAtOnceDoNotWaitForever) {
 // The shutdown notice uses a separate connection; existing links stay as they are.
 TEST_F(ShutdownNoticesOf, ANodeWithAConnectionUseIt) {
   start(5);
-  ASSERT_TRUE(ok(at(1).client->link_to(NodeId{3})));
-  ClientConnection* const connection = at(1).client->existing_link(NodeId{3});
+  ASSERT_TRUE(ok(at(1).client->links().to(NodeId{3})));
+  ClientConnection* const connection = at(1).client->links().existing(NodeId{3});
   ASSERT_NE(connection, nullptr);
   at(1).leave();
-  EXPECT_EQ(at(1).client->existing_link(NodeId{3}), connection);
-  EXPECT_EQ(at(1).client->existing_link(NodeId{2}), nullptr);
+  EXPECT_EQ(at(1).client->links().existing(NodeId{3}), connection);
+  EXPECT_EQ(at(1).client->links().existing(NodeId{2}), nullptr);
   for (const std::int32_t observer : {0, 2, 3, 4}) {
     expect_left(observer, 1);
   }
@@ -121,7 +121,7 @@ TEST_F(ShutdownNoticesOf, ANodeReachNodesThatConnectLate) {
   at(3).leave();
   at(3).agent.reset();
   for (const std::int32_t late : {0, 1, 2, 4, 5, 6}) {
-    EXPECT_TRUE(test::fails(at(late).client->link_to(NodeId{3}), Code::closed,
+    EXPECT_TRUE(test::fails(at(late).client->links().to(NodeId{3}), Code::closed,
                             {"node 3: it has left the job"}));
   }
 }
@@ -135,7 +135,8 @@ TEST_F(ShutdownNoticesOf, ANodeReachTheSurvivors) {
   for (const std::int32_t observer : {0, 4, 6}) {
     expect_left(observer, 1);
   }
-  EXPECT_TRUE(test::fails(at(0).client->link_to(NodeId{2}), Code::peer_lost, {"node 2 is lost"}));
+  EXPECT_TRUE(
+      test::fails(at(0).client->links().to(NodeId{2}), Code::peer_lost, {"node 2 is lost"}));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The yield phase of a wait, and how a waiter finds out that its processor is oversubscribed.
-#include "rma/node/yield_policy.hpp"
+#include "rma/progress/waiter.hpp"
 
 #include <gtest/gtest.h>
 

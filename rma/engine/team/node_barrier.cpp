@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
 #include <string>
 
 #include "rma/engine/job_state.hpp"
@@ -30,22 +29,17 @@ void NodeBarrier::arrive_for_leader() const noexcept {
 
 Status NodeBarrier::wait_for_end(std::uint32_t generation) {
   TeamControl& control = this->control();
-  const Node& node = job_.node();
   const auto over = [&] {
     return control.generation.load(std::memory_order_acquire) != generation;
   };
-  if (!node.spin(over)) {
+  Waiter waiter = job_.node().waiter();
+  if (!waiter.spin(over)) {
     LongWait long_wait = begin_to_wait(generation);
     control.sleepers.fetch_add(1);
-    auto last_check = std::chrono::steady_clock::now();
-    while (!over()) {
-      node.timed_wait(control.generation, generation);
-      const auto now = std::chrono::steady_clock::now();
-      if (now - last_check >= node.policy().liveness_interval && !over()) {
-        last_check = now;
-        check_long_wait(long_wait, generation);
-      }
-    }
+    waiter.sleep(OnWord(control.generation), over, [&] {
+      check_long_wait(long_wait, generation);
+      return false;
+    });
     control.sleepers.fetch_sub(1);
   }
   // A later step may have been given up meanwhile, but not before this member reached it.
@@ -56,26 +50,17 @@ Status NodeBarrier::wait_for_end(std::uint32_t generation) {
 
 bool NodeBarrier::wait_for_arrivals(std::uint32_t generation) {
   TeamControl& control = this->control();
-  const Node& node = job_.node();
   const auto over = [&] {
     return control.arrived.load() == count_ - 1 || !is_under_way(generation);
   };
-  if (!node.spin(over)) {
+  Waiter waiter = job_.node().waiter();
+  if (!waiter.spin(over)) {
     LongWait long_wait = begin_to_wait(generation);
     control.leader_sleeps.store(1);
-    auto last_check = std::chrono::steady_clock::now();
-    while (true) {
-      const std::uint32_t arrived = control.arrived.load();
-      if (over()) {
-        break;
-      }
-      node.timed_wait(control.arrived, arrived);
-      const auto now = std::chrono::steady_clock::now();
-      if (now - last_check >= node.policy().liveness_interval && !over()) {
-        last_check = now;
-        check_long_wait(long_wait, generation);
-      }
-    }
+    waiter.sleep(OnWord(control.arrived), over, [&] {
+      check_long_wait(long_wait, generation);
+      return false;
+    });
     control.leader_sleeps.store(0);
   }
   return is_under_way(generation);

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "rma/base/status.hpp"
-#include "rma/engine/long_wait.hpp"
 #include "rma/engine/team/call_checker.hpp"
 #include "rma/engine/team/team_liveness.hpp"
 #include "rma/engine/team/team_memory.hpp"
+#include "rma/progress/long_wait.hpp"
 
 namespace tessera::rma::detail {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
@@ -175,42 +175,40 @@ std::uint32_t NodeExchange::wait_for_counter(std::atomic<std::uint64_t>& counter
 template <class IsEnough>
 std::uint32_t NodeExchange::wait_for_word(std::atomic<std::uint64_t>& word, std::int32_t sender,
                                           const IsEnough& is_enough) {
-  const Node& node = job_.node();
   const auto over = [&] {
     return is_enough(word.load(std::memory_order_acquire)) || !barrier_.is_under_way(generation_);
   };
-  if (!node.spin(over)) {
+  Waiter waiter = job_.node().waiter();
+  if (!waiter.spin(over)) {
     LongWait long_wait = barrier_.begin_to_wait(generation_);
     static_assert(std::endian::native == std::endian::little);
     auto& low_half = reinterpret_cast<FutexWord&>(word);
     std::uint32_t gone_before = 0;
-    auto last_check = std::chrono::steady_clock::now();
-    while (true) {
-      const std::uint64_t seen = word.load();
-      if (over()) {
-        break;
-      }
-      node.timed_wait(low_half, static_cast<std::uint32_t>(seen));
-      const auto now = std::chrono::steady_clock::now();
-      if (now - last_check < node.policy().liveness_interval || over()) {
-        continue;
-      }
-      last_check = now;
+    std::uint32_t found = 0;
+    const auto is_lost = [&] {
       barrier_.check_long_wait(long_wait, generation_, sender);
-      // Counts only if it is found twice: what the sender delivered before may still be on its way.
-      const std::uint32_t cut_off = liveness_.check_agent_host();
-      const std::uint32_t gone = cut_off != 0 ? cut_off : liveness_.check_node(sender);
-      if (gone != 0 && gone_before != 0 && !over()) {
-        return gone;
-      }
-      gone_before = gone;
-      const std::uint32_t elsewhere = gone == 0 ? liveness_.check_next_node() : 0;
-      if (elsewhere != 0 && liveness_.has_not_entered(sender, generation_) && !over()) {
-        return elsewhere;
-      }
+      found = check_sender(sender, gone_before);
+      return found != 0 && !over();
+    };
+    if (!waiter.sleep(OnWord(low_half), over, is_lost)) {
+      return found;
     }
   }
   return barrier_.is_under_way(generation_) ? 0 : memory_.control().broken.load();
+}
+
+// The failure word if this node's agent host or the sender's node is gone, or if the sender waits
+// for a node that is. It counts only if it is found twice: what the sender delivered before may
+// still be on its way. `gone_before` is what the check before found.
+std::uint32_t NodeExchange::check_sender(std::int32_t sender, std::uint32_t& gone_before) {
+  const std::uint32_t cut_off = liveness_.check_agent_host();
+  const std::uint32_t gone = cut_off != 0 ? cut_off : liveness_.check_node(sender);
+  if (gone != 0 && std::exchange(gone_before, gone) != 0) {
+    return gone;
+  }
+  gone_before = gone;
+  const std::uint32_t elsewhere = gone == 0 ? liveness_.check_next_node() : 0;
+  return elsewhere != 0 && liveness_.has_not_entered(sender, generation_) ? elsewhere : 0;
 }
 
 // At `offset` of what another node's block brought.

@@ -78,6 +78,7 @@ class NodeExchange {
   template <class IsEnough>
   std::uint32_t wait_for_word(std::atomic<std::uint64_t>& word, std::int32_t sender,
                               const IsEnough& is_enough);
+  std::uint32_t check_sender(std::int32_t sender, std::uint32_t& gone_before);
   std::uint32_t give_up(std::uint32_t found, const StepSummary& summary, int round);
   [[nodiscard]] const std::byte* block_from(std::int32_t index, std::size_t offset) const noexcept;
 

@@ -17,8 +17,8 @@
 // two threads would only compete for the core. The agent's own thread sleeps in timed waits
 // meanwhile.
 //
-// Threads: one thread creates and destroys it. Several threads may help at once. Everything else
-// belongs to the agent's own threads.
+// Threads: one thread creates and destroys it. Several threads may advance it at once. Everything
+// else belongs to the agent's own threads.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@
 
 namespace tessera::rma::server {
 
-class Agent final : public detail::Helper {
+class Agent final : public detail::ProgressDelegate {
  public:
   /// Starts serving `node` to the peers that connect to `listener`. Errors: limit_exceeded,
   /// no_memory. Requires: the node has had no agent before.
@@ -42,7 +42,7 @@ class Agent final : public detail::Helper {
   /// A waiting thread of this process does the work of the agent's first thread, which sleeps in
   /// timed waits meanwhile.
   void begin() noexcept override { threads_.front()->begin_delegation(); }
-  void help() noexcept override { threads_.front()->help(); }
+  void advance() noexcept override { threads_.front()->advance(); }
   void end() noexcept override { threads_.front()->end_delegation(); }
   void yield_progress() noexcept override { threads_.front()->take_back(); }
 

@@ -15,10 +15,10 @@
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/job.hpp"
 #include "rma/node/node_memory.hpp"
+#include "rma/progress/poller.hpp"
 #include "rma/server/agent/agent_state.hpp"
 #include "rma/server/agent/connection_table.hpp"
 #include "rma/server/agent/forwarder.hpp"
-#include "rma/server/connection/poller.hpp"
 #include "rma/server/wire/handshake.hpp"
 #include "rma/server/wire/wire.hpp"
 #include "rma/transport/tcp/tcp.hpp"
@@ -37,7 +37,7 @@ using server::TcpListener;
 constexpr std::uint64_t job_number = 1;
 // Small, since nothing is allocated in it.
 constexpr std::uint64_t arena_bytes = std::uint64_t{256} << 20U;
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds connect_timeout{10};
 
 std::vector<std::uint64_t> machines(std::int64_t processes, std::int32_t ranks_per_node) {
   std::vector<std::uint64_t> keys(static_cast<std::size_t>(processes));
@@ -106,7 +106,7 @@ class AgentMemory::AgentHarness {
       options.forwards = std::make_shared<const server::ForwardOptions>(std::move(forwards));
     }
     shared_ = std::make_unique<server::AgentState>(node_, std::move(listener), std::move(options));
-    TESSERA_RETURN_IF_ERROR(events_.open());
+    TESSERA_RETURN_IF_ERROR(events_.open("the agent's event queue"));
     connections_ = std::make_unique<server::ConnectionTable>(*shared_, events_, 0);
     return {};
   }
@@ -160,7 +160,7 @@ class AgentMemory::AgentHarness {
   // The new connection is served each time after this end has sent something.
   Status say(WorldRank origin, const FrameHeader& frame) {
     TESSERA_ASSIGN_OR_RETURN(auto channel,
-                             server::connect_tcp(shared_->listener.address(), patience));
+                             server::connect_tcp(shared_->listener.address(), connect_timeout));
     pollfd calling{.fd = shared_->listener.descriptor(), .events = POLLIN, .revents = 0};
     poll(&calling, 1, 1000);
     TESSERA_ASSIGN_OR_RETURN(auto accepted, shared_->listener.accept());
@@ -210,7 +210,7 @@ class AgentMemory::AgentHarness {
   TcpListener silent_listener_;  // stands for the other agents: nothing accepts connections there
   Clusters clusters_;
   std::unique_ptr<server::AgentState> shared_;
-  server::Poller events_;
+  detail::Poller events_;
   std::unique_ptr<server::ConnectionTable> connections_;
   std::int32_t next_client_;
   std::int32_t next_agent_ = 1;

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "rma/node/node.hpp"
+#include "rma/progress/progress_handoff.hpp"
 #include "rma/server/agent/forwarder.hpp"
-#include "rma/server/agent/progress_handoff.hpp"
 #include "rma/server/agent/route_table.hpp"
 #include "rma/server/agent/unauthenticated_peer_log.hpp"
 #include "rma/server/wire/handshake.hpp"
@@ -38,13 +38,13 @@ struct AgentOptions {
   std::int32_t ranks = 1;  ///< of the job
   NodeId node;
   PollDuration stay_awake{0};
-  TimedWaitLimits timed_waits{};
+  detail::TimedWaitLimits timed_waits{};
   int threads = 1;
   PackingLimits limits{};
   /// Unsent to a peer before its requests are no longer read.
   std::size_t answer_bytes = 1U << 20U;
   bool buffers_per_client = false;  ///< each connection keeps its own buffer, for comparison only
-  std::chrono::milliseconds patience{10'000};  ///< time that a peer has to authenticate itself
+  std::chrono::milliseconds authentication_timeout{10'000};     ///< of a new peer
   UnauthenticatedPeerLog::Limits unauthenticated_log_limits{};  ///< in the log
   /// Receives warnings; called by the agent's threads.
   std::function<void(const std::string&)> warn;

@@ -27,16 +27,17 @@ std::size_t limit_on_descriptors() noexcept {
 
 }  // namespace
 
-ConnectionTable::ConnectionTable(AgentState& shared, const Poller& events, int number)
+ConnectionTable::ConnectionTable(AgentState& shared, const detail::Poller& events, int number)
     : shared_(shared), events_(events), number_(number), locks_(*shared.node, number) {
   if (const auto& forwards = shared.options.forwards) {
-    forwarder_.emplace(forwards,
-                       Forwarder::Identity{.node = shared.options.node,
-                                           .carrier = shared.node->ranks().front(),
-                                           .job = shared.options.job,
-                                           .secret = shared.options.secret,
-                                           .patience = shared.options.patience},
-                       events, static_cast<ForwardRequesters&>(*this));
+    forwarder_.emplace(
+        forwards,
+        Forwarder::Identity{.node = shared.options.node,
+                            .carrier = shared.node->ranks().front(),
+                            .job = shared.options.job,
+                            .secret = shared.options.secret,
+                            .authentication_timeout = shared.options.authentication_timeout},
+        events, static_cast<ForwardRequesters&>(*this));
   }
 }
 
@@ -280,8 +281,8 @@ void ConnectionTable::say_bye() {
 }
 
 void ConnectionTable::drop_silent(TimePoint now) {
-  if (now - dropped_ <
-      std::min<TimePoint::duration>(silence_check_interval, shared_.options.patience)) {
+  if (now - dropped_ < std::min<TimePoint::duration>(silence_check_interval,
+                                                     shared_.options.authentication_timeout)) {
     return;
   }
   dropped_ = now;
@@ -289,14 +290,15 @@ void ConnectionTable::drop_silent(TimePoint now) {
   std::vector<int> silent;
   for (const auto& [fd, served] : served_) {
     if (!served.connection->peer().is_authenticated &&
-        now - served.since > shared_.options.patience) {
+        now - served.since > shared_.options.authentication_timeout) {
       silent.push_back(fd);
     }
   }
   for (const int fd : silent) {
     drop(fd, true, [&] {
       return fmt::format("{} did not complete the handshake within {} ms and was disconnected",
-                         served_[fd].connection->peer_name(), shared_.options.patience.count());
+                         served_[fd].connection->peer_name(),
+                         shared_.options.authentication_timeout.count());
     });
   }
 }

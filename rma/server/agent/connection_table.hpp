@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "rma/base/result.hpp"
+#include "rma/progress/poller.hpp"
 #include "rma/server/agent/agent_state.hpp"
 #include "rma/server/agent/lock_server.hpp"
 #include "rma/server/agent/server_connection.hpp"
-#include "rma/server/connection/poller.hpp"
 #include "rma/transport/rdma.hpp"
 
 namespace tessera::rma::server {
@@ -32,7 +32,7 @@ class ConnectionTable final : private ForwardRequesters {
 
   /// The connections of the agent thread with that number. `events` watches their descriptors. Both
   /// arguments outlive the object.
-  ConnectionTable(AgentState& shared, const Poller& events, int number);
+  ConnectionTable(AgentState& shared, const detail::Poller& events, int number);
 
   /// Lets peers continue over `fabric`, which outlives the connections.
   void offer(detail::RdmaContext& fabric) noexcept {
@@ -103,7 +103,7 @@ class ConnectionTable final : private ForwardRequesters {
   void drop_oldest_unauthenticated(int newest);
 
   AgentState& shared_;
-  const Poller& events_;
+  const detail::Poller& events_;
   const int number_;
   detail::RdmaContext* fabric_ = nullptr;  // null: TCP only
   RemoteLockServer locks_;

@@ -25,7 +25,7 @@ std::size_t cost_of(const FrameHeader& request) noexcept {
 }  // namespace
 
 Forwarder::Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity,
-                     const Poller& events, ForwardRequesters& waiting_fds)
+                     const detail::Poller& events, ForwardRequesters& waiting_fds)
     : options_(std::move(options)),
       identity_(std::move(identity)),
       events_(events),
@@ -82,7 +82,7 @@ Status Forwarder::make_trunk(NodeId node, Other& other) {
                                                       .congestion = options_->congestion,
                                                       .window = options_->window,
                                                       .bytes = options_->bytes,
-                                                      .patience = identity_.patience,
+                                                      .timeout = identity_.authentication_timeout,
                                                       .fabric = fabric_},
                                        buffers_, listener);
   TESSERA_RETURN_IF_ERROR(trunk->open());

@@ -24,10 +24,10 @@
 
 #include "rma/base/result.hpp"
 #include "rma/engine/node_map.hpp"
+#include "rma/progress/poller.hpp"
 #include "rma/server/agent/trunk.hpp"
 #include "rma/server/connection/buffer_pool.hpp"
 #include "rma/server/connection/clusters.hpp"
-#include "rma/server/connection/poller.hpp"
 
 namespace tessera::rma::server {
 
@@ -62,12 +62,12 @@ class Forwarder final : private TrunkListener {
     WorldRank carrier;  ///< the rank whose process hosts it
     std::uint64_t job = 0;
     Secret secret;
-    std::chrono::milliseconds patience{10'000};
+    std::chrono::milliseconds authentication_timeout{10'000};
   };
 
   /// `events` watches the trunks' descriptors. All references outlive the forwarder.
-  Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity, const Poller& events,
-            ForwardRequesters& waiting_fds);
+  Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity,
+            const detail::Poller& events, ForwardRequesters& waiting_fds);
   ~Forwarder() override;
 
   /// Trunks that are made from now on continue over `fabric`, which outlives them.
@@ -121,7 +121,7 @@ class Forwarder final : private TrunkListener {
 
   const std::shared_ptr<const ForwardOptions> options_;
   const Identity identity_;
-  const Poller& events_;
+  const detail::Poller& events_;
   detail::RdmaContext* fabric_ = nullptr;  // null: TCP only
   ForwardRequesters& requesters_;
   BufferPool buffers_{FrameReader::buffer_bytes, 4};  // for replies and acknowledgements

@@ -74,10 +74,10 @@ void ServerThread::take_on(std::unique_ptr<Channel> channel) {
 }
 
 Status ServerThread::open() {
-  TESSERA_RETURN_IF_ERROR(events_.open());
+  TESSERA_RETURN_IF_ERROR(events_.open("the agent's event queue"));
   waking_ = detail::Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (waking_.get() < 0) {
-    return no_descriptor("the event that wakes the agent");
+    return detail::no_descriptor("the event that wakes the agent");
   }
   if (number_ == 0) {
     TESSERA_RETURN_IF_ERROR(events_.watch(shared_.listener.descriptor(), EPOLLIN));
@@ -126,7 +126,7 @@ void ServerThread::run() noexcept {
       // A rank that this iteration woke may be waiting for this very core.
       was_preempted_ = detail::OversubscriptionDetector::yield();
     } else if (handoff_.has_just_ended()) {
-      handoff_.timed_wait_after_help(mark);
+      handoff_.timed_wait_after_delegation(mark);
     } else {
       handoff_.reset_timed_wait();
       sleep();
@@ -136,7 +136,7 @@ void ServerThread::run() noexcept {
   connections_.say_bye();
 }
 
-void ServerThread::help() noexcept {
+void ServerThread::advance() noexcept {
   const std::unique_lock guard(iteration_mutex_, std::try_to_lock);
   if (!guard.owns_lock() || shared_.is_ending) {
     return;
@@ -260,19 +260,20 @@ void ServerThread::note_iteration(bool is_busy) {
 }
 
 // A rank that rings the bell from now on wakes the thread; an earlier ring is seen at once. Events
-// stay in the queue, because a helping thread may take them meanwhile.
+// stay in the queue, because another thread may take them in advance() meanwhile.
 void ServerThread::sleep() {
   std::atomic<std::uint32_t>& sleepers = node_.memory().header().agent_bell.sleepers;
   sleepers.fetch_add(1);
   std::chrono::milliseconds longest{};
   {
-    // A thread that helps after this finds the length, and wakes this thread if that is too long.
+    // A thread that calls advance() later finds the length, and wakes this thread if it is too
+    // long.
     const std::lock_guard guard(iteration_mutex_);
     longest = max_sleep();
     sleeps_ms_.store(longest.count());
   }
   const bool may_sleep = !was_rung() && (fabric_ == nullptr || fabric_->arm());
-  const bool has_events = events_.has_any(may_sleep ? longest : std::chrono::milliseconds(0));
+  const bool has_events = events_.wait(may_sleep ? longest : std::chrono::milliseconds(0));
   sleeps_ms_.store(0);
   sleepers.fetch_sub(1);
   if (has_events) {

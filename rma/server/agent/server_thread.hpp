@@ -4,8 +4,8 @@
 // waits or sleeps in the kernel, and what each iteration checks. Thread 0 accepts peers and gives
 // each to the thread that serves the fewest.
 //
-// Threads: take_on(), load() and the four help functions may be called from any thread; everything
-// else belongs to the thread itself.
+// Threads: take_on(), load(), advance() and the functions for delegation may be called from any
+// thread; everything else belongs to the thread itself.
 #pragma once
 
 #include <atomic>
@@ -18,11 +18,11 @@
 
 #include "rma/base/result.hpp"
 #include "rma/node/node.hpp"
-#include "rma/node/yield_policy.hpp"
+#include "rma/progress/oversubscription_detector.hpp"
+#include "rma/progress/poller.hpp"
+#include "rma/progress/progress_handoff.hpp"
 #include "rma/server/agent/agent_state.hpp"
 #include "rma/server/agent/connection_table.hpp"
-#include "rma/server/agent/progress_handoff.hpp"
-#include "rma/server/connection/poller.hpp"
 #include "rma/transport/rdma.hpp"
 
 namespace tessera::rma::server {
@@ -42,14 +42,14 @@ class ServerThread {
   void wake() const noexcept;
   /// Hands over a peer, which this thread serves from now on.
   void take_on(std::unique_ptr<Channel> channel);
-  /// Between these calls another thread calls help() repeatedly, and this thread sleeps in timed
+  /// Between these calls another thread calls advance() repeatedly, and this thread sleeps in timed
   /// waits.
   void begin_delegation() noexcept { handoff_.begin(); }
   void end_delegation() noexcept { handoff_.end(); }
   /// Runs one iteration of this thread's work, unless another thread is running one.
-  void help() noexcept;
-  /// Called before a helping thread sleeps: ends the agent's timed wait so that the agent resumes
-  /// polling, unless another thread helps.
+  void advance() noexcept;
+  /// Called before the other thread sleeps: ends the agent's timed wait so that the agent resumes
+  /// polling, unless a further thread calls advance().
   void take_back() noexcept { handoff_.take_back(); }
 
   /// The number of peers and unauthenticated peers that it serves.
@@ -85,9 +85,9 @@ class ServerThread {
   AgentState& shared_;
   const int number_;
   detail::Node& node_;
-  ProgressHandoff handoff_;
+  detail::ProgressHandoff handoff_;
   std::mutex iteration_mutex_;  // protects everything below except what take_on() and load() use
-  Poller events_;
+  detail::Poller events_;
   detail::Descriptor waking_{-1};  // an eventfd
   std::mutex new_mutex_;
   std::vector<std::unique_ptr<Channel>> new_;

@@ -151,10 +151,10 @@ Status Trunk::send_waiting() {
 }
 
 Status Trunk::check(TimePoint now) const {
-  if (state_ != State::open && now - begun_ > options_.patience) {
+  if (state_ != State::open && now - begun_ > options_.timeout) {
     return Status::error(Code::timed_out,
                          fmt::format("the agent at {} did not answer within {} ms",
-                                     to_string(options_.address), options_.patience.count()));
+                                     to_string(options_.address), options_.timeout.count()));
   }
   return channel_->check();
 }

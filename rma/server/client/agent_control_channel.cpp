@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "rma/base/backoff.hpp"
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/client/transient_connection.hpp"
 
@@ -49,7 +48,7 @@ void AgentControlChannel::withdraw(RegionId memory) noexcept {
 Status AgentControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t offset,
                                     std::span<const std::byte> bytes, std::uint64_t flag_offset,
                                     std::uint64_t flag) {
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   FrameHeader header{.kind = Kind::deliver,
                      .payload_bytes = bytes.size(),
                      .origin = client_->options().rank,
@@ -64,25 +63,23 @@ Status AgentControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t 
 // A rank's inbox may be full. The agent serves others, too, and does not wait for room, so this
 // retries.
 Status AgentControlChannel::invite(WorldRank rank, const JoinMessage& invitation) {
-  detail::Backoff pause(std::chrono::milliseconds(1), detail::max_timed_wait);
   const FrameHeader header{.kind = Kind::invite,
                            .origin = client_->options().rank,
                            .target = rank,
                            .region = RegionId{invitation.memory},
                            .offset = invitation.offset,
                            .words = {invitation.key, 0}};
-  while (true) {
-    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t is_in, query_word(nodes_.node_of(rank), header));
-    if (is_in != 0) {
-      return {};
-    }
-    std::this_thread::sleep_for(pause.next());
-  }
+  Result<std::uint64_t> is_in = std::uint64_t{0};
+  detail::poll_until(detail::rank_waits, [&] {
+    is_in = query_word(nodes_.node_of(rank), header);
+    return !is_in.ok() || *is_in != 0;
+  });
+  return is_in.status();
 }
 
 Status AgentControlChannel::raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                                        std::int32_t value) {
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(nodes_.node_of(rank)));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(nodes_.node_of(rank)));
   const FrameHeader header{.kind = Kind::flag,
                            .origin = client_->options().rank,
                            .target = rank,
@@ -115,7 +112,7 @@ Result<LockOutcome> AgentControlChannel::try_lock(NodeId node, RegionId memory,
 }
 
 Status AgentControlChannel::unlock(NodeId node, RegionId memory, std::uint64_t offset) {
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   Status posted = link->post({.header = lock_request(Kind::unlock, node, memory, offset)},
                              ClientConnection::When::now);
   link->route().note_locks(-1);
@@ -149,11 +146,11 @@ Result<PeerState> AgentControlChannel::query_state_of(WorldRank rank) {
 // connection, and the port is closed now or belongs to another program, that process has ended.
 Result<PeerState> AgentControlChannel::state_of_unreachable(WorldRank rank, const Status& failure) {
   const NodeId node = nodes_.node_of(rank);
-  if (const ClientConnection* const link = client_->existing_link(node);
-      link != nullptr && !link->is_lost() && link->is_connected()) {
+  if (const ClientConnection* const link = client_->links().existing(node);
+      link != nullptr && !link->is_lost() && link->channel().is_connected()) {
     return PeerState::unknown;  // possibly stopped
   }
-  bool is_known = client_->contact(node).is_lost;
+  bool is_known = client_->links().contact(node).is_lost;
   {
     const std::lock_guard guard(losses_mutex_);
     const auto loss = losses_.find(rank);
@@ -168,11 +165,12 @@ Result<PeerState> AgentControlChannel::state_of_unreachable(WorldRank rank, cons
     return is_silent ? Result<PeerState>(Status::error_at(rank, Code::peer_lost, failure.message()))
                      : Result<PeerState>(PeerState::died);
   }
-  const auto patience = code == Code::unreachable
-                            ? std::chrono::nanoseconds(longest_silence)
-                            : std::chrono::nanoseconds(client_->options().connect_timeout);
-  return is_silent && client_->silence_of(node) < patience ? Result<PeerState>(PeerState::unknown)
-                                                           : Result<PeerState>(failure);
+  const auto timeout = code == Code::unreachable
+                           ? std::chrono::nanoseconds(longest_silence)
+                           : std::chrono::nanoseconds(client_->options().connect_timeout);
+  return is_silent && client_->links().silence_of(node) < timeout
+             ? Result<PeerState>(PeerState::unknown)
+             : Result<PeerState>(failure);
 }
 
 void AgentControlChannel::note_loss(WorldRank rank, bool has_died) noexcept {
@@ -193,7 +191,7 @@ Result<std::optional<std::uint32_t>> AgentControlChannel::read_word(NodeId node,
                            .region = memory,
                            .offset = offset,
                            .words = {0, sizeof(std::uint32_t)}};
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   const auto word = query_until(std::chrono::steady_clock::now() + query_timeout(), *link, header);
   if (word.ok()) {
     return std::optional(static_cast<std::uint32_t>(*word));
@@ -206,7 +204,7 @@ Result<std::optional<std::uint32_t>> AgentControlChannel::read_word(NodeId node,
 }
 
 Status AgentControlChannel::connect(NodeId node) {
-  return client_->link_to(node).status();
+  return client_->links().to(node).status();
 }
 
 namespace {
@@ -239,10 +237,10 @@ struct CheckingWait {
   Client& client;
   const std::function<void()>& check;
   void wait(Completion& done) const {
-    detail::Backoff pause(max_sleep, detail::max_timed_wait);
-    while (!client.wait(done, pause.next())) {
+    client.progress().wait_until(done, [this] {
       check();
-    }
+      return false;
+    });
   }
 };
 
@@ -250,7 +248,7 @@ struct CheckingWait {
 
 Result<LockOutcome> AgentControlChannel::lock(NodeId node, RegionId memory, std::uint64_t offset,
                                               const std::function<void()>& check) {
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   const CheckingWait way{*client_, check};
   TESSERA_ASSIGN_OR_RETURN(
       const std::uint64_t word,
@@ -259,7 +257,7 @@ Result<LockOutcome> AgentControlChannel::lock(NodeId node, RegionId memory, std:
 }
 
 Result<std::uint64_t> AgentControlChannel::query_word(NodeId node, const FrameHeader& header) {
-  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->link_to(node));
+  TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   return query_word_with(*link, *link, header);
 }
 
@@ -272,10 +270,10 @@ std::chrono::milliseconds AgentControlChannel::query_timeout() const {
 // A rank that waits long checks every node now and then, and does not need a link to each. A link
 // that is lost says nothing about the ranks there.
 Result<std::uint64_t> AgentControlChannel::query_briefly(NodeId node, const FrameHeader& header) {
-  const auto patience = query_timeout();
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  ClientConnection* const link = client_->existing_link(node);
-  if (link != nullptr && !link->is_lost() && link->is_connected()) {
+  const auto timeout = query_timeout();
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  ClientConnection* const link = client_->links().existing(node);
+  if (link != nullptr && !link->is_lost() && link->channel().is_connected()) {
     auto word = query_until(deadline, *link, header);
     if (word.ok() || !link->is_lost()) {
       return word;
@@ -284,7 +282,7 @@ Result<std::uint64_t> AgentControlChannel::query_briefly(NodeId node, const Fram
   // Failing to connect is evidence about the node; losing the new connection again is not.
   while (true) {
     TESSERA_ASSIGN_OR_RETURN(TransientConnection transient,
-                             TransientConnection::open(*client_, node, patience));
+                             TransientConnection::open(*client_, node, timeout));
     DeadlineWait way{transient, deadline};
     auto word = query_word_with(way, transient.link(), header);
     if (word.ok() || word.status().code() != Code::peer_lost) {
@@ -311,11 +309,9 @@ Result<std::uint64_t> AgentControlChannel::query_until(TransientConnection::Time
   awaited.word = &question->word;
   awaited.held = question;
   TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
-  detail::Backoff pause(max_sleep, detail::max_timed_wait);
-  while (!client_->wait(question->done, pause.next())) {
-    if (std::chrono::steady_clock::now() > deadline) {
-      return Status::error(Code::timed_out, "the agent does not answer at present");
-    }
+  if (!client_->progress().wait_until(
+          question->done, [] { return false; }, deadline)) {
+    return Status::error(Code::timed_out, "the agent does not answer at present");
   }
   TESSERA_RETURN_IF_ERROR(question->done.take_error());
   return static_cast<std::uint64_t>(question->word);

@@ -44,7 +44,7 @@ class AgentControlChannel final : public detail::NodeControlChannel {
   Status unlock(NodeId node, RegionId memory, std::uint64_t offset) override;
   Result<detail::PeerState> peer_state_of(WorldRank rank) override;
   [[nodiscard]] detail::ConnectionLoss contact(NodeId node) noexcept override {
-    return client_->contact(node);
+    return client_->links().contact(node);
   }
   void note_loss(WorldRank rank, bool has_died) noexcept override;
   Result<std::optional<std::uint32_t>> read_word(NodeId node, RegionId memory,

@@ -8,33 +8,16 @@
 #include <optional>
 #include <utility>
 
-#include "rma/base/backoff.hpp"
+#include "rma/progress/poller.hpp"
 #include "rma/server/client/client.hpp"
-#include "rma/server/connection/poller.hpp"
 
 namespace tessera::rma::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using detail::Backoff;
-using detail::max_timed_wait;
 
 // Sending this much takes many times longer than waking the thread that it may be left to.
 constexpr std::size_t min_deferred_bytes = std::size_t{1024} * 1024;
-
-// Stands for the connection while there is none: nothing arrives and nothing is sent.
-class NullChannel final : public Channel {
- public:
-  Result<std::size_t> send(std::span<const iovec>) override { return std::size_t{0}; }
-  Result<std::size_t> receive(std::span<const iovec>) override { return std::size_t{0}; }
-  [[nodiscard]] Status check() const override { return {}; }
-  [[nodiscard]] int descriptor() const noexcept override { return -1; }
-  [[nodiscard]] std::string peer() const override { return "an agent without a connection"; }
-};
-
-std::unique_ptr<Channel> or_none(std::unique_ptr<Channel> channel) {
-  return channel != nullptr ? std::move(channel) : std::make_unique<NullChannel>();
-}
 
 // The agent refuses a list as a whole even if only one of the gets is wrong.
 void ask_one_by_one(ClientConnection& link, const BatchedGets& gets) {
@@ -58,10 +41,7 @@ void ask_one_by_one(ClientConnection& link, const BatchedGets& gets) {
 ClientConnection::ClientConnection(Client& client, NodeId node, std::unique_ptr<Channel> channel)
     : client_(client),
       node_(node),
-      is_connected_(channel != nullptr),
-      channel_(or_none(std::move(channel))),
-      descriptor_(channel_->descriptor()),
-      shows_room_(channel_->shows_room()),
+      channel_(std::move(channel)),
       queue_(*this, *channel_),
       receiver_(*this),
       reader_(*channel_, receiver_),
@@ -79,8 +59,8 @@ Status ClientConnection::loss() const {
 
 // A transient connection, and a link that is still being made, are asked only for themselves.
 ClientConnection& ClientConnection::owner_of(const FrameHeader& header) noexcept {
-  ClientConnection* const other = client_.clustered_link_of(header.target);
-  return other != nullptr && client_.existing_link(node_) == this ? *other : *this;
+  ClientConnection* const other = client_.links().clustered(header.target);
+  return other != nullptr && client_.links().existing(node_) == this ? *other : *this;
 }
 
 // --- Requests.
@@ -109,7 +89,7 @@ Status ClientConnection::ask(FrameHeader header, std::span<const std::byte> desc
                              Awaited awaited) {
   const bool is_long_in_background =
       awaited.size >= min_stream_bytes && awaited.done->is_in_background();
-  if (route_.is_shared() && client_.options().direct_replies && !is_connected()) {
+  if (route_.is_shared() && client_.options().direct_replies && !channel_.is_connected()) {
     TESSERA_RETURN_IF_ERROR(route_.connect());
   }
   TESSERA_ASSIGN_OR_RETURN(header.operation, replies_.enter(awaited, *this));
@@ -120,22 +100,21 @@ Status ClientConnection::ask(FrameHeader header, std::span<const std::byte> desc
     return replies_.take(header.operation) ? std::move(status) : Status();
   }
   if (is_long_in_background) {
-    client_.wake_now();
+    client_.progress().wake_now();
   }
   return {};
 }
 
 void ClientConnection::wait(Completion& done) {
-  Backoff pause(max_sleep, max_timed_wait);
   detail::LongWait long_wait(client_.options().wait_warning);
-  while (!done.done()) {
-    client_.wait(done, pause.next());
+  client_.progress().wait_until(done, [&] {
     client_.report_long_wait(long_wait, "a reply from", node_);
-  }
+    return false;
+  });
 }
 
 void ClientConnection::say_bye() {
-  if (!is_connected()) {
+  if (!channel_.is_connected()) {
     return;
   }
   Completion sent;
@@ -147,10 +126,8 @@ void ClientConnection::say_bye() {
     wait(sent);
     sent.take_error().ignore("the connection ends in any case");
     // The frame was accepted, but may still wait for room.
-    Backoff pause(max_sleep, max_timed_wait);
-    while (queue_.has_unsent() && !is_lost()) {
-      client_.wait_briefly(pause.next());
-    }
+    client_.progress().advance_until([&] { return !queue_.has_unsent() || is_lost(); },
+                                     [] { return false; });
   }
 }
 
@@ -159,14 +136,16 @@ void ClientConnection::say_bye() {
 // `channel`: null if there is no connection. Requires: both mutexes are locked, or no other thread
 // has the link; nothing is being sent or received.
 void ClientConnection::use(std::unique_ptr<Channel> channel) {
-  const bool is_connection = channel != nullptr;
-  channel_ = or_none(std::move(channel));
-  is_connected_ = is_connection;
-  descriptor_ = channel_->descriptor();
-  shows_room_ = channel_->shows_room();
+  const int descriptor_before = channel_.descriptor();
+  const std::unique_ptr<Channel> before = channel_.replace(std::move(channel));
+  begin_on_channel(descriptor_before);
+}
+
+void ClientConnection::begin_on_channel(int descriptor_before) {
   queue_.move_to(*channel_);
   reader_.move_to(*channel_);
   route_.note_use();
+  client_.progress().stop_watching(*this, descriptor_before);
 }
 
 Status ClientConnection::connect_by(std::unique_ptr<Channel> channel, const FrameHeader& first) {
@@ -191,28 +170,32 @@ Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
                               mine, std::move(awaited)));
   // If this fails, the caller reconnects and then destroys this link. Until then the agent must see
   // a connection, or it treats this rank as lost.
-  while (!done.done()) {
-    if (Clock::now() > deadline) {
-      give_up(Status::error(Code::timed_out, "the agent did not open a path in time"));
+  const auto is_over = [&] {
+    if (!done.done()) {
+      progress();
     }
-    Poller::wait_for(channel_->descriptor(), EPOLLIN, std::chrono::milliseconds(100));
-    progress();
+    return done.done();
+  };
+  detail::Waiter waiter(client_.progress().wait_policy());
+  if (!waiter.until(deadline).sleep(detail::OnDescriptor(channel_->descriptor(), POLLIN),
+                                    is_over)) {
+    give_up(Status::error(Code::timed_out, "the agent did not open a path in time"));
   }
   TESSERA_RETURN_IF_ERROR(done.take_error());
   if (Status connected = path->connect(other); !connected.ok()) {
     give_up(connected);  // the agent has already left this connection
     return connected;
   }
-  path->watch(std::move(channel_));
-  path_ = path.get();
-  use(std::move(path));
+  const int descriptor_before = channel_.descriptor();
+  channel_.move_to(std::move(path));
+  begin_on_channel(descriptor_before);
   note_arrival();  // no thread was notified of data that came meanwhile
   return {};
 }
 
 // Closes its own connection if that was unused for long and requests have another route.
 void ClientConnection::close_if_idle() {
-  if (!route_.is_shared() || !is_connected() || path_ != nullptr || is_lost()) {
+  if (!route_.is_shared() || !channel_.is_connected() || channel_.path() != nullptr || is_lost()) {
     return;
   }
   const std::unique_lock choosing(route_.mutex(), std::try_to_lock);
@@ -289,7 +272,12 @@ int ClientConnection::progress() {
 }
 
 void ClientConnection::maintain(bool releases) {
-  check_host();
+  if (!is_lost()) {
+    const std::lock_guard guard(receiving_);
+    if (const Status status = channel_->check(); !status.ok()) {
+      lose(status);
+    }
+  }
   close_if_idle();
   if (!releases) {
     return;
@@ -301,29 +289,20 @@ void ClientConnection::maintain(bool releases) {
   queue_.release_unused();
 }
 
-void ClientConnection::check_host() {
-  if (!is_lost()) {
-    const std::lock_guard guard(receiving_);
-    if (const Status status = channel_->check(); !status.ok()) {
-      lose(status);
-    }
-  }
-}
-
 // --- Loss.
 
 // Nothing more goes either way. The agent must know that, since it waits for its peers before it
 // ends. A path notifies it by itself when it is lost or destroyed.
 void ClientConnection::lose(const Status& reason) {
   give_up(reason);
-  if (path_ == nullptr && is_connected()) {
+  if (channel_.path() == nullptr && channel_.is_connected()) {
     shutdown(channel_->descriptor(), SHUT_RDWR);
   }
-  client_.note_lost_way(*this, reason);
+  client_.links().note_lost_way(*this, reason);
 }
 
 void ClientConnection::give_up(const Status& reason) {
-  const Status described = client_.loss_of(node_, reason);
+  const Status described = client_.links().loss_of(node_, reason);
   // A sending thread has either entered its pending reply into the table by now, or finds the link
   // lost.
   const std::lock_guard sending(queue_.mutex());

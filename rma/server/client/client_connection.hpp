@@ -18,6 +18,7 @@
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
 #include "rma/server/client/change_tracker.hpp"
+#include "rma/server/client/link_channel.hpp"
 #include "rma/server/client/path_requests.hpp"
 #include "rma/server/client/reply_receiver.hpp"
 #include "rma/server/client/reply_table.hpp"
@@ -63,8 +64,6 @@ class ClientConnection {
   /// lost.
   Status move_to(std::unique_ptr<detail::RdmaConnection> path,
                  std::chrono::steady_clock::time_point deadline);
-  /// The path that it has moved to; null if it has not moved.
-  [[nodiscard]] detail::RdmaConnection* path() const noexcept { return path_; }
   /// What a path needs from the link.
   [[nodiscard]] detail::Requests& requests() noexcept { return path_requests_; }
 
@@ -78,23 +77,17 @@ class ClientConnection {
   [[nodiscard]] bool needs_progress() const noexcept {
     return has_arrived_.load() || queue_.has_unsent();
   }
-  /// Checks whether the agent's machine still responds. To be called about once a second.
-  void check_host();
-  /// The same; also closes its own connection if that is idle. `releases`: frees memory that was
-  /// not used since the last such call.
+  /// Checks whether the agent's machine still responds, and closes its own connection if that is
+  /// idle. To be called about once a second. `releases`: frees memory that was not used since the
+  /// last such call.
   void maintain(bool releases);
-  /// For poll(): the socket, and whether to wait for room.
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_.load(); }
-  [[nodiscard]] bool waits_for_room() const noexcept {
-    return queue_.has_unsent() && shows_room_.load(std::memory_order_relaxed);
-  }
 
-  /// Whether it has a connection of its own.
-  [[nodiscard]] bool is_connected() const noexcept { return is_connected_.load(); }
   /// Uses `channel` from now on, and sends `first` over it. Requires: it has no connection. Errors:
   /// as post().
   Status connect_by(std::unique_ptr<Channel> channel, const FrameHeader& first);
-  [[nodiscard]] const Channel& channel() const noexcept { return *channel_; }
+  /// It changes only with the mutexes of sending and receiving locked.
+  [[nodiscard]] LinkChannel& channel() noexcept { return channel_; }
+  [[nodiscard]] const LinkChannel& channel() const noexcept { return channel_; }
   /// A thread polls this link in any case, so a new small request may wait for others.
   [[nodiscard]] bool is_polled() const noexcept {
     return replies_.count() > 0 || queue_.has_unsent();
@@ -117,16 +110,13 @@ class ClientConnection {
 
  private:
   void use(std::unique_ptr<Channel> channel);
+  void begin_on_channel(int descriptor_before);
   void close_if_idle();
   void lose(const Status& reason);
 
   Client& client_;
   const NodeId node_;
-  std::atomic<bool> is_connected_;    // the channel is a connection
-  std::unique_ptr<Channel> channel_;  // changes only with both mutexes locked
-  std::atomic<int> descriptor_{-1};   // of channel_
-  std::atomic<bool> shows_room_{true};
-  detail::RdmaConnection* path_ = nullptr;  // the channel, if it is a path
+  LinkChannel channel_;
   ChangeTracker changes_;
   ReplyTable replies_;
   RequestQueue queue_;

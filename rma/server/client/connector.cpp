@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "rma/base/wait_ready.hpp"
 #include "rma/server/client/client.hpp"
-#include "rma/server/connection/poller.hpp"
 #include "rma/server/wire/handshake.hpp"
 #include "rma/transport/tcp/tcp.hpp"
 
@@ -109,14 +109,14 @@ Result<std::unique_ptr<Channel>> Connector::reach(NodeId node, Contact& contact,
   constexpr std::chrono::milliseconds pause{100};
   const TcpAddress address = options_.agents[static_cast<std::size_t>(node.value)];
   const auto begun = Clock::now();
-  const auto patience = std::min(timeout, longest_silence);
+  const auto max_wait = std::min(timeout, longest_silence);
   while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(begun + patience - Clock::now());
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(begun + max_wait - Clock::now());
     int error = 0;
     auto channel = connect_tcp(address, std::max(left, pause), options_.congestion, &error);
     contact.error = error;
     const bool is_cut_off = !channel.ok() && channel.status().code() == Code::unreachable;
-    const auto most = error == ENETUNREACH ? patience / parts_without_network : patience;
+    const auto most = error == ENETUNREACH ? max_wait / parts_without_network : max_wait;
     if (!is_cut_off || Clock::now() + pause > begun + most) {
       return channel;
     }
@@ -163,13 +163,12 @@ Status Connector::shake_hands(Channel& channel, NodeId node, Clock::time_point d
       handshake.sent(sent);
       continue;
     }
-    if (Clock::now() > deadline) {
+    if (!detail::wait_ready(channel.descriptor(), POLLIN, deadline)) {
       return Status::error(Code::timed_out,
                            fmt::format("the agent at {} did not complete the handshake in time",
                                        channel.peer()))
           .hint("its process is stopped or has no free descriptor (ulimit -n); check its output");
     }
-    Poller::wait_for(channel.descriptor(), EPOLLIN, std::chrono::milliseconds(100));
     std::array<std::byte, challenge_bytes> bytes;
     const iovec room{bytes.data(), bytes.size()};
     TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel.receive(std::span(&room, 1)));

@@ -63,7 +63,7 @@ void PathRequests::wait(Completion& done) {
 }
 
 void PathRequests::wait_briefly() {
-  link_.client().wait_briefly(max_sleep);
+  link_.client().progress().wait_briefly(detail::reply_waits.first);
 }
 
 Status PathRequests::loss() const {
@@ -71,7 +71,7 @@ Status PathRequests::loss() const {
 }
 
 Status PathRequests::loss_of(const Status& reason) const {
-  return link_.client().loss_of(link_.node(), reason);
+  return link_.client().links().loss_of(link_.node(), reason);
 }
 
 }  // namespace tessera::rma::server

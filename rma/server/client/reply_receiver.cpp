@@ -76,7 +76,7 @@ Status ReplyReceiver::begin(const FrameHeader& header, std::span<const std::byte
 
 // An error here ends the connection: no correct agent sends such a frame.
 Status ReplyReceiver::check(const FrameHeader& header) const {
-  const Channel& channel = link_.channel();
+  const Channel& channel = *link_.channel();
   if (!is_answer(header.kind)) {
     return Status::error(Code::protocol, fmt::format("{} sent a request ({}) where answers are "
                                                      "expected",
@@ -100,7 +100,7 @@ Status ReplyReceiver::check(const FrameHeader& header) const {
 Status ReplyReceiver::not_pending(std::uint64_t operation) const {
   return Status::error(Code::protocol, fmt::format("{} answered operation {:#x}, which is not "
                                                    "pending",
-                                                   link_.channel().peer(), operation));
+                                                   link_.channel()->peer(), operation));
 }
 
 // A reply that is no longer pending, because its route was given up, is ignored.
@@ -113,7 +113,7 @@ Status ReplyReceiver::place_data(const FrameHeader& header, std::span<const std:
   arriving_ = owner_ != &link_ ? header.operation : 0;
   if (awaited->size != header.payload_bytes || header.payload_bytes == 0) {
     return Status::error(Code::protocol,
-                         fmt::format("{} sent {} bytes; {} were requested", link_.channel().peer(),
+                         fmt::format("{} sent {} bytes; {} were requested", link_.channel()->peer(),
                                      header.payload_bytes, awaited->size));
   }
   if (payload.empty()) {
@@ -208,7 +208,7 @@ void ReplyReceiver::end_arriving(const Status& reason) {
 Status ReplyReceiver::failure_in(const FrameHeader& header) const {
   Status failure = decode_failure({payload_, header.payload_bytes});
   return header.forwarder >= 0 && failure.code() == Code::peer_lost
-             ? link_.client().loss_of(owner_->node(), failure)
+             ? link_.client().links().loss_of(owner_->node(), failure)
              : failure;
 }
 
@@ -224,11 +224,12 @@ Status ReplyReceiver::store(const FrameHeader& header, const Awaited& awaited) {
   } else if (header.kind == Kind::value && awaited.size > 0 && awaited.size <= sizeof(word)) {
     unpack(awaited, reinterpret_cast<std::byte*>(&word));
   } else if (header.kind != Kind::done || awaited.size > 0 || awaited.word != nullptr) {
-    return Status::error(Code::protocol, fmt::format("{} answered with {} to a request for {}",
-                                                     link_.channel().peer(), to_string(header.kind),
-                                                     awaited.word != nullptr
-                                                         ? std::string("a word")
-                                                         : fmt::format("{} bytes", awaited.size)));
+    return Status::error(
+        Code::protocol,
+        fmt::format("{} answered with {} to a request for {}", link_.channel()->peer(),
+                    to_string(header.kind),
+                    awaited.word != nullptr ? std::string("a word")
+                                            : fmt::format("{} bytes", awaited.size)));
   }
   return {};
 }

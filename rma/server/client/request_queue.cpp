@@ -6,7 +6,6 @@
 #include <new>
 #include <utility>
 
-#include "rma/base/backoff.hpp"
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/client/client.hpp"
 #include "rma/server/client/client_connection.hpp"
@@ -103,7 +102,7 @@ std::optional<Status> RequestQueue::post(ClientConnection& owner, const PostedRe
     if (link_.is_lost()) {
       return link_.loss();
     }
-    if (!link_.is_connected()) {
+    if (!link_.channel().is_connected()) {
       return std::nullopt;
     }
     const bool is_looked_after = has_unsent() && !is_coalesced_;
@@ -118,16 +117,16 @@ std::optional<Status> RequestQueue::post(ClientConnection& owner, const PostedRe
     is_held_up = is_left_behind && queue_.is_held_up();
   }
   if (is_held_up) {
-    link_.client().wake_now();
+    link_.client().progress().wake_now();
   } else if (is_left_behind) {
-    link_.client().wake_progress();  // no other thread may poll this link soon
+    link_.client().progress().wake_if_away();  // no other thread may poll this link soon
   }
   if (status.ok()) {
     return status;
   }
   // The reason may have come already: an agent notifies its peers when it shuts down.
   link_.progress();
-  return link_.is_lost() ? link_.loss() : link_.client().loss_of(link_.node(), status);
+  return link_.is_lost() ? link_.loss() : link_.client().links().loss_of(link_.node(), status);
 }
 
 // The batch is sent first, unless this operation joins it. Requires: mutex_ is locked.
@@ -231,12 +230,14 @@ void RequestQueue::note_unsent() {
 }
 
 void RequestQueue::wait_for_room() {
-  detail::Backoff pause(max_sleep, detail::max_timed_wait);
-  detail::LongWait long_wait(link_.client().options().wait_warning);
-  while (crowded_.load(std::memory_order_relaxed) && !link_.is_lost()) {
-    link_.client().wait_briefly(pause.next());
-    link_.client().report_long_wait(long_wait, "room to send to", link_.node());
-  }
+  Client& client = link_.client();
+  detail::LongWait long_wait(client.options().wait_warning);
+  client.progress().advance_until(
+      [&] { return !crowded_.load(std::memory_order_relaxed) || link_.is_lost(); },
+      [&] {
+        client.report_long_wait(long_wait, "room to send to", link_.node());
+        return false;
+      });
 }
 
 // An error means that nothing can be sent any longer; ClientConnection::progress() finds the same
@@ -277,7 +278,7 @@ void RequestQueue::send_coalesced() noexcept {
     is_held_up = queue_.is_held_up();
   }
   if (is_held_up) {
-    link_.client().wake_now();
+    link_.client().progress().wake_now();
   }
 }
 

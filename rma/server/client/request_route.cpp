@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 Status RequestRoute::share() {
   is_shared_ = true;
-  return link_.is_connected() ? link_.queue().post_own(introduction()) : Status();
+  return link_.channel().is_connected() ? link_.queue().post_own(introduction()) : Status();
 }
 
 // Registers the link's connection for replies to requests that other agents pass on.
@@ -34,8 +34,8 @@ Status RequestRoute::post(PostedRequest request, RequestQueue::When when) {
   while (true) {
     TESSERA_ASSIGN_OR_RETURN(ClientConnection* const way, find(header));
     header.route = number_.load(std::memory_order_relaxed);
-    header.reply_to = link_.client().options().direct_replies && link_.is_connected()
-                          ? link_.client().own_node().value
+    header.reply_to = link_.client().options().direct_replies && link_.channel().is_connected()
+                          ? link_.client().links().own_node().value
                           : -1;
     link_.replies().note_way(header.operation, *way);
     if (auto posted = way->queue().post(link_, request, when)) {
@@ -48,8 +48,8 @@ Status RequestRoute::post(PostedRequest request, RequestQueue::When when) {
 // the next holder of a lock, or the device. Also, requests that another agent passes on must not
 // overtake data that the device has written.
 Status RequestRoute::order_before(Kind kind) {
-  if (link_.path() != nullptr && is_forwardable(kind) && kind != Kind::fence) {
-    TESSERA_RETURN_IF_ERROR(link_.path()->wait_for_writes(link_.requests()));
+  if (link_.channel().path() != nullptr && is_forwardable(kind) && kind != Kind::fence) {
+    TESSERA_RETURN_IF_ERROR(link_.channel().path()->wait_for_writes(link_.requests()));
   }
   const ChangeTracker& changes = link_.changes();
   const bool may_read = kind == Kind::unlock || kind == Kind::push || kind == Kind::locate;
@@ -63,7 +63,7 @@ Status RequestRoute::order_before(Kind kind) {
   awaited.fenced = changes.count();
   TESSERA_RETURN_IF_ERROR(link_.ask({.kind = Kind::fence,
                                      .origin = link_.client().options().rank,
-                                     .target = link_.client().first_rank_of(link_.node())},
+                                     .target = link_.client().links().first_rank_of(link_.node())},
                                     {}, std::move(awaited)));
   link_.wait(done);
   return done.take_error();
@@ -76,7 +76,7 @@ Result<ClientConnection*> RequestRoute::find(const FrameHeader& header) {
     return &link_;
   }
   ClientConnection* const way = way_.load(std::memory_order_acquire);
-  const bool is_good = way != nullptr && !way->is_lost() && way->is_connected() &&
+  const bool is_good = way != nullptr && !way->is_lost() && way->channel().is_connected() &&
                        !is_bad_.load(std::memory_order_relaxed);
   return is_good ? Result<ClientConnection*>(way) : choose();
 }
@@ -95,12 +95,12 @@ Result<ClientConnection*> RequestRoute::choose() {
     ++choice_;
     ++number_;
   }
-  for (; choice_ < client.route_count(node); ++choice_) {
-    const NodeId by = client.intermediary(node, choice_);
+  for (; choice_ < client.links().route_count(node); ++choice_) {
+    const NodeId by = client.links().intermediary(node, choice_);
     if (by == node) {
       break;
     }
-    auto other = client.link_to(by);
+    auto other = client.links().to(by);
     if (other.ok() && (*other)->route().connect().ok()) {
       way_.store(*other, std::memory_order_release);
       return *other;
@@ -117,7 +117,7 @@ Result<ClientConnection*> RequestRoute::choose() {
 }
 
 Status RequestRoute::connect() {
-  if (!link_.is_lost() && link_.is_connected()) {
+  if (!link_.is_lost() && link_.channel().is_connected()) {
     return {};
   }
   const std::lock_guard guard(mutex_);
@@ -129,10 +129,10 @@ Status RequestRoute::connect_now() {
   if (link_.is_lost()) {
     return link_.loss();
   }
-  if (link_.is_connected()) {
+  if (link_.channel().is_connected()) {
     return {};
   }
-  TESSERA_ASSIGN_OR_RETURN(auto channel, link_.client().open_again(link_.node()));
+  TESSERA_ASSIGN_OR_RETURN(auto channel, link_.client().links().open_again(link_.node()));
   return link_.connect_by(std::move(channel), introduction());
 }
 
@@ -160,7 +160,7 @@ void RequestRoute::note_lost(const ClientConnection& way, const Status& reason) 
   if (!is_shared_ || link_.is_lost() || way_.load() != &way) {
     return;
   }
-  const Status described = link_.client().loss_of(way.node(), reason);
+  const Status described = link_.client().links().loss_of(way.node(), reason);
   // Before any thread can find that the route is lost and then look for such an error.
   if (link_.changes().count() != link_.changes().fenced()) {
     link_.client().options().stray_error(described);  // their changes may not be in effect

@@ -5,11 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <thread>
 #include <utility>
 
-#include "rma/base/backoff.hpp"
 #include "rma/node/directory.hpp"
+#include "rma/progress/waiter.hpp"
 #include "rma/server/client/transient_connection.hpp"
 
 namespace tessera::rma::server {
@@ -84,11 +83,8 @@ std::optional<PeerState> ShutdownNotices::peer_state_of(WorldRank rank) const {
 
 // The other ranks rely on the agent, which ends after this.
 void ShutdownNotices::wait_for_ranks_of_node() const {
-  detail::Backoff pause(std::chrono::milliseconds(1), detail::max_timed_wait);
   for (int local_rank = 0; local_rank < node_->size(); ++local_rank) {
-    while (!node_->is_gone(local_rank)) {
-      std::this_thread::sleep_for(pause.next());
-    }
+    detail::poll_until(detail::rank_waits, [&] { return node_->is_gone(local_rank); });
   }
 }
 
@@ -111,7 +107,7 @@ struct ShutdownNotices::NotifiedNode {
       : transient(std::move(its_transient)), link(its_link) {}
 };
 
-void ShutdownNotices::say(Client& client, std::chrono::milliseconds patience) const {
+void ShutdownNotices::say(Client& client, std::chrono::milliseconds timeout) const {
   wait_for_ranks_of_node();
   const std::vector<std::byte> states = local_states();
   std::deque<NotifiedNode> notified;
@@ -125,7 +121,7 @@ void ShutdownNotices::say(Client& client, std::chrono::milliseconds patience) co
       finish(notified.front());
       notified.pop_front();
     }
-    tell(client, node, states, patience, notified);
+    tell(client, node, states, timeout, notified);
   }
   for (NotifiedNode& each : notified) {
     finish(each);
@@ -134,12 +130,12 @@ void ShutdownNotices::say(Client& client, std::chrono::milliseconds patience) co
 
 // A node that cannot be notified is gone itself.
 void ShutdownNotices::tell(Client& client, NodeId node, const std::vector<std::byte>& states,
-                           std::chrono::milliseconds patience,
+                           std::chrono::milliseconds timeout,
                            std::deque<NotifiedNode>& notified) const {
   std::optional<TransientConnection> transient;
-  ClientConnection* link = client.existing_link(node);
+  ClientConnection* link = client.links().existing(node);
   if (link == nullptr || link->route().is_shared()) {
-    auto opened = TransientConnection::open(client, node, patience);
+    auto opened = TransientConnection::open(client, node, timeout);
     if (!opened.ok()) {
       return;
     }

@@ -3,14 +3,14 @@
 
 #include <utility>
 
+#include "rma/progress/waiter.hpp"
 #include "rma/server/client/client.hpp"
-#include "rma/server/connection/poller.hpp"
 
 namespace tessera::rma::server {
 
 Result<TransientConnection> TransientConnection::open(Client& client, NodeId node,
                                                       std::chrono::milliseconds timeout) {
-  TESSERA_ASSIGN_OR_RETURN(auto link, client.open_transient(node, timeout));
+  TESSERA_ASSIGN_OR_RETURN(auto link, client.links().open_transient(node, timeout));
   return TransientConnection(std::move(link), client.options().rank);
 }
 
@@ -30,23 +30,25 @@ TransientConnection::~TransientConnection() {
 }
 
 void TransientConnection::wait(Completion& done, TimePoint deadline) {
-  constexpr std::chrono::milliseconds poll_period{100};
   constexpr std::chrono::seconds check_period{1};
+  detail::OnDescriptor socket(link_->channel().descriptor(), POLLIN);
+  const auto is_over = [&] {
+    while (!done.done() && link_->progress() > 0) {
+    }
+    socket.set_events(link_->queue().has_unsent() ? POLLIN | POLLOUT : POLLIN);
+    return done.done();
+  };
   auto checked = std::chrono::steady_clock::now();
-  while (!done.done()) {
-    if (link_->progress() > 0 || done.done()) {
-      continue;
-    }
-    Poller::wait_for(link_->descriptor(),
-                     link_->queue().has_unsent() ? EPOLLIN | EPOLLOUT : EPOLLIN, poll_period);
-    const auto now = std::chrono::steady_clock::now();
-    if (now - checked > check_period) {
+  const auto check_host = [&] {
+    if (const auto now = std::chrono::steady_clock::now(); now - checked > check_period) {
       checked = now;
-      link_->check_host();
+      link_->maintain(false);
     }
-    if (now > deadline) {
-      link_->give_up(Status::error(Code::timed_out, "the agent did not answer in time"));
-    }
+    return false;
+  };
+  detail::Waiter waiter(link_->client().progress().wait_policy());
+  if (!waiter.until(deadline).sleep(socket, is_over, check_host)) {
+    link_->give_up(Status::error(Code::timed_out, "the agent did not answer in time"));
   }
 }
 

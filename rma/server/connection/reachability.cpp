@@ -122,9 +122,9 @@ Status expect_token(detail::Channel& channel, const Token& token, Clock::time_po
                                                          channel.peer()));
 }
 
-Status try_one(const ServiceAddress& place, milliseconds patience) {
-  const auto deadline = Clock::now() + patience;
-  TESSERA_ASSIGN_OR_RETURN(const auto channel, server::connect_tcp(place.address, patience));
+Status try_one(const ServiceAddress& place, milliseconds timeout) {
+  const auto deadline = Clock::now() + timeout;
+  TESSERA_ASSIGN_OR_RETURN(const auto channel, server::connect_tcp(place.address, timeout));
   return expect_token(*channel, place.token, deadline);
 }
 
@@ -152,7 +152,7 @@ class ConnectionResults {
   NodeId slowest_to_;
 };
 
-void try_all(const std::vector<ServiceAddress>& places, NodeId own, milliseconds patience,
+void try_all(const std::vector<ServiceAddress>& places, NodeId own, milliseconds timeout,
              ConnectionResults& trials) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
@@ -162,7 +162,7 @@ void try_all(const std::vector<ServiceAddress>& places, NodeId own, milliseconds
         continue;
       }
       const auto begin = Clock::now();
-      const Status outcome = try_one(places[at], patience);
+      const Status outcome = try_one(places[at], timeout);
       trials.note(to, outcome,
                   std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));
     }
@@ -236,7 +236,7 @@ Result<std::string> address_for_other_machines(const Settings& settings) {
 }
 
 Result<NodeConnections> try_connections(Bootstrap& bootstrap, const Settings& settings,
-                                        milliseconds patience) {
+                                        milliseconds timeout) {
   NodeConnections result;
   TESSERA_ASSIGN_OR_RETURN(const detail::NodeMap nodes,
                            detail::find_nodes(bootstrap, settings, result.machines));
@@ -260,13 +260,13 @@ Result<NodeConnections> try_connections(Bootstrap& bootstrap, const Settings& se
   TESSERA_ASSIGN_OR_RETURN(const std::vector<ServiceAddress> places,
                            gather_places(bootstrap, settings, nodes, mine));
   if (is_first) {
-    try_all(places, own, patience, trials);
+    try_all(places, own, timeout, trials);
   }
   const auto rounds = static_cast<std::int64_t>(places.size() / max_concurrent + 1);
   TESSERA_ASSIGN_OR_RETURN(
       const auto texts,
       allgather_texts(bootstrap, is_first ? trials.text() : "",
-                      milliseconds(settings.start_timeout_ms) + rounds * patience));
+                      milliseconds(settings.start_timeout_ms) + rounds * timeout));
   for (const ServiceAddress& place : places) {
     result.addresses.push_back(to_string(place.address));
   }

@@ -2,14 +2,16 @@
 #include "rma/transport/mpi/message_channel.hpp"
 
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "rma/base/floating_point_guard.hpp"
+#include "rma/progress/waiter.hpp"
 #include "rma/transport/mpi/error.hpp"
 
 namespace tessera::rma::mpi {
 namespace {
+
+using detail::poll_yielding;
 
 constexpr int tag = 1;
 constexpr std::size_t max_sent = 1024;  // messages that have not left this process
@@ -45,10 +47,13 @@ Status MessageChannel::send(WorldRank to, MessageHeader header, std::span<const 
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
   const FloatingPointGuard guard;
   header.origin = world_->rank().value;
-  while (!has_room()) {
-    poll();
-    std::this_thread::yield();
-  }
+  poll_yielding([&] {
+    const bool is_room = has_room();
+    if (!is_room) {
+      poll();
+    }
+    return is_room;
+  });
   const std::lock_guard one(send_mutex_);
   PendingMessage& message = sent_.emplace_back();
   message.bytes.resize(sizeof header + bytes.size());
@@ -70,6 +75,12 @@ bool MessageChannel::has_room() {
   const std::lock_guard guard(send_mutex_);
   reap_sent();
   return sent_.size() < max_sent;
+}
+
+bool MessageChannel::has_sent_all() {
+  const std::lock_guard guard(send_mutex_);
+  reap_sent();
+  return sent_.empty();
 }
 
 // Requires: the lock of the sent messages is held.
@@ -128,23 +139,17 @@ bool MessageChannel::handle_oldest() {
 }
 
 void MessageChannel::finish_sending() {
-  while (true) {
-    {
-      const std::lock_guard guard(send_mutex_);
-      reap_sent();
-      if (sent_.empty()) {
-        return;
-      }
+  poll_yielding([&] {
+    const bool is_over = has_sent_all();
+    if (!is_over) {
+      poll();
     }
-    poll();
-    std::this_thread::yield();
-  }
+    return is_over;
+  });
 }
 
 void MessageChannel::close() noexcept {
-  while (is_polled_.exchange(true)) {
-    std::this_thread::yield();
-  }
+  poll_yielding([&] { return !is_polled_.exchange(true); });
   is_open_ = false;
   is_polled_.store(false);
   const auto mpi_guard = world_->lock_calls();

@@ -91,6 +91,7 @@ class MessageChannel {
   int handle_arrivals();
   bool handle_oldest();
   bool has_room();
+  bool has_sent_all();
   void reap_sent();
 
   std::shared_ptr<World> world_;

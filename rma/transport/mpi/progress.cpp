@@ -103,7 +103,7 @@ int Progress::poll() {
   return count;
 }
 
-void Progress::help() noexcept {
+void Progress::advance() noexcept {
   detail::catch_bad_alloc([&]() -> Status {
     poll();
     return {};
@@ -151,16 +151,11 @@ void Progress::wake() noexcept {
 }
 
 bool Progress::wait(Completion& done, std::chrono::nanoseconds period) {
-  const auto end = Clock::now() + period;
-  while (!done.done()) {
-    if (poll() == 0) {
-      if (Clock::now() >= end) {
-        return done.done();
-      }
-      std::this_thread::yield();
+  return detail::poll_yielding(Clock::now() + period, [&] {
+    while (!done.done() && poll() > 0) {
     }
-  }
-  return true;
+    return done.done();
+  });
 }
 
 // Other ranks probably use a rank that waits for them: no other thread sees the one-sided

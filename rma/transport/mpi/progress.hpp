@@ -25,7 +25,7 @@
 
 namespace tessera::rma::mpi {
 
-class Progress final : public detail::Helper {
+class Progress final : public detail::ProgressDelegate {
  public:
   /// How long the thread polls frequently after a message or operation, or after a thread went to
   /// sleep.
@@ -58,7 +58,7 @@ class Progress final : public detail::Helper {
 
   // Called by waiting threads.
   void begin() noexcept override {}
-  void help() noexcept override;
+  void advance() noexcept override;
   void end() noexcept override {}
   void yield_progress() noexcept override { wake(); }
   [[nodiscard]] std::chrono::nanoseconds max_sleep() const noexcept override;

@@ -12,7 +12,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,6 +20,7 @@
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
 #include "rma/node/agent_host.hpp"
+#include "rma/progress/waiter.hpp"
 #include "rma/transport/mpi/creation.hpp"
 #include "rma/transport/mpi/endpoint.hpp"
 #include "rma/transport/mpi/mpi_control_channel.hpp"
@@ -206,11 +206,14 @@ class MpiTransport final : public Transport {
       return {};
     }).ignore("a rank that waits for them reports it");
     send_shutdown_notices();
-    while (progress_->server().left() < world_->size() - 1) {
-      if (progress_->poll() == 0) {
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    constexpr detail::TimedWaits waits{.first = std::chrono::microseconds(50),
+                                       .longest = std::chrono::microseconds(50)};
+    detail::poll_until(waits, [&] {
+      const auto have_left = [&] { return progress_->server().left() >= world_->size() - 1; };
+      while (!have_left() && progress_->poll() > 0) {
       }
-    }
+      return have_left();
+    });
     progress_->channel().finish_sending();
     progress_->stop_thread();
     pool_->close();

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
-#include <thread>
 
-#include "rma/base/backoff.hpp"
+#include "rma/progress/waiter.hpp"
 #include "rma/transport/mpi/error.hpp"
 
 namespace tessera::rma::mpi {
@@ -209,14 +208,16 @@ Status WindowLocks::hand_over(std::size_t slot, TeamRank owner, std::int64_t ind
 
 // A successor has replaced the tail, and is about to write its number.
 Result<std::uint64_t> WindowLocks::wait_for_next(std::size_t slot) {
-  while (true) {
-    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t next, read(team_.rank(), next_of(slot)));
-    if (next != 0) {
-      return next;
+  Result<std::uint64_t> next = std::uint64_t{0};
+  detail::poll_yielding([&] {
+    next = read(team_.rank(), next_of(slot));
+    const bool is_over = !next.ok() || *next != 0;
+    if (!is_over) {
+      context_.poll();
     }
-    context_.poll();
-    std::this_thread::yield();
-  }
+    return is_over;
+  });
+  return next;
 }
 
 void WindowLocks::release_all() {
@@ -233,18 +234,17 @@ void WindowLocks::release_all() {
 }
 
 std::size_t WindowLocks::take_slot() {
-  detail::Backoff backoff(std::chrono::microseconds(50), detail::max_timed_wait);
-  while (true) {
-    {
-      const std::lock_guard guard(mutex_);
-      if (!free_.empty()) {
-        const std::size_t slot = free_.back();
-        free_.pop_back();
-        return slot;
-      }
+  std::size_t slot = 0;
+  detail::poll_until(detail::release_waits, [&] {
+    const std::lock_guard guard(mutex_);
+    if (free_.empty()) {
+      return false;
     }
-    std::this_thread::sleep_for(backoff.next());
-  }
+    slot = free_.back();
+    free_.pop_back();
+    return true;
+  });
+  return slot;
 }
 
 void WindowLocks::release_slot(std::size_t slot) {

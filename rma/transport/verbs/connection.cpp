@@ -9,11 +9,11 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
+#include "rma/progress/waiter.hpp"
 #include "rma/transport/verbs/endpoint.hpp"
 #include "rma/transport/verbs/work_request_batch.hpp"
 
@@ -165,7 +165,9 @@ VerbsConnection::~VerbsConnection() {
 // Waits until the other end has received everything, or is gone. Otherwise it could take the end of
 // the TCP stream for a loss.
 void VerbsConnection::drain() noexcept {
-  constexpr std::chrono::milliseconds patience{1000};
+  constexpr std::chrono::milliseconds max_wait{1000};
+  constexpr detail::TimedWaits waits{.first = std::chrono::microseconds(50),
+                                     .longest = std::chrono::microseconds(50)};
   {
     const std::lock_guard guard(sending_);
     if (tcp_channel_ == nullptr || is_lost_ || posted_ == ended_) {
@@ -175,16 +177,14 @@ void VerbsConnection::drain() noexcept {
     context_.take_last_entry();
     post_message({}, {}, {.is_last = true}).ignore("a failed connection needs no draining");
   }
-  const auto deadline = std::chrono::steady_clock::now() + patience;
   const auto is_done = [this] {
     const std::lock_guard guard(sending_);
     return is_lost_ || posted_ == ended_;
   };
-  while (!is_done() && std::chrono::steady_clock::now() < deadline) {
-    if (context_.progress() == 0) {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-  }
+  detail::poll_until(waits, std::chrono::steady_clock::now() + max_wait, [&] {
+    context_.progress();
+    return is_done();
+  });
 }
 
 // --- connecting

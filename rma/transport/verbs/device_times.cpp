@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds patience{500};
+constexpr std::chrono::milliseconds max_wait{500};
 constexpr int attempts = 3;  // the fastest counts
 constexpr std::size_t long_bytes = std::size_t{64} * 1024;
 constexpr std::uint32_t long_requests = 4;
@@ -103,7 +103,7 @@ Result<double> LoopbackPair::time(ibv_wr_opcode opcode, std::uint32_t count, std
     return Status::error(Code::unsupported, fmt::format("{} does not accept requests to itself: {}",
                                                         device_->name(), std::strerror(error)));
   }
-  TESSERA_RETURN_IF_ERROR(wait(start + patience));
+  TESSERA_RETURN_IF_ERROR(wait(start + max_wait));
   return ns_since(start);
 }
 

@@ -192,8 +192,8 @@ TEST_F(VerbsAgent, ReleasesTheRdmaConnectionsOfDeadClients) {
       options.rdma_provider = finder(network_, "fake1")(shared_node_);
       return options;
     }());
-    ClientConnection* const connection = client.link_to(NodeId{0}).value();
-    ASSERT_NE(connection->path(), nullptr);
+    ClientConnection* const connection = client.links().to(NodeId{0}).value();
+    ASSERT_NE(connection->channel().path(), nullptr);
     const auto span = connection->requests().locate(owner, region, 0, [] {});
     EXPECT_TRUE(ok(span));
     EXPECT_EQ(network_->live().queue_pairs, 2U);
@@ -207,8 +207,8 @@ TEST_F(VerbsAgent, ThatEndsIsReportedToWaiters) {
   options.agent_hosts = {WorldRank{0}};
   options.rdma_provider = finder(network_, "fake1")(shared_node_);
   Client client(std::move(options));
-  ClientConnection* const connection = client.link_to(NodeId{0}).value();
-  ASSERT_NE(connection->path(), nullptr);
+  ClientConnection* const connection = client.links().to(NodeId{0}).value();
+  ASSERT_NE(connection->channel().path(), nullptr);
   network_->hold(true);
   Completion done;
   done.begin();
@@ -217,7 +217,8 @@ TEST_F(VerbsAgent, ThatEndsIsReportedToWaiters) {
   ASSERT_TRUE(
       ok(connection->ask({.kind = Kind::fence, .origin = foreign_rank}, {}, std::move(pending))));
   node_->stop_agent();
-  EXPECT_TRUE(test::eventually([&] { return client.wait(done, std::chrono::milliseconds(1)); }));
+  EXPECT_TRUE(
+      test::eventually([&] { return client.progress().wait(done, std::chrono::milliseconds(1)); }));
   EXPECT_TRUE(fails(done.take_error(), Code::peer_lost, {"node 0 is lost with rank 0"}));
   network_->hold(false);
 }

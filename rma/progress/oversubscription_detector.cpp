@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/node/yield_policy.hpp"
+#include "rma/progress/oversubscription_detector.hpp"
 
 #include <sched.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The yield phase of a wait: after spinning, a waiter yields its core for a while before it sleeps.
+// OversubscriptionDetector: decides whether a waiter may yield its core, or should sleep.
 //
 // Waking a sleeper takes 4 to 25 us, most of it if its core was idle, too. A waiter that yields
 // instead costs other threads on its core a switch of a microsecond, and sees an event as soon as
@@ -13,16 +13,7 @@
 
 #include <chrono>
 
-#include "rma/base/futex.hpp"
-
 namespace tessera::rma::detail {
-
-/// How a waiter yields after its first spin.
-struct YieldPolicy {
-  std::chrono::nanoseconds budget{0};          ///< length of the yield phase; 0: none
-  std::chrono::nanoseconds between_yields{0};  ///< time that it spins between yields; 0: a few
-                                               ///< polls
-};
 
 /// Detects that other threads compute on this thread's core. Not thread-safe.
 class OversubscriptionDetector {
@@ -55,28 +46,5 @@ class OversubscriptionDetector {
   Clock::time_point until_{};
   Clock::duration length_{};
 };
-
-/// Calls `ready` until it returns true or it is time to sleep; returns its last result. Cost: one
-/// reading of the clock, and up to five with a yield for each `between_yields`.
-template <class Ready>
-bool yield_until(const YieldPolicy& policy, Ready&& ready) {
-  const auto start = OversubscriptionDetector::Clock::now();
-  OversubscriptionDetector& detector = OversubscriptionDetector::for_this_thread();
-  if (detector.is_here(start)) {
-    return ready();
-  }
-  auto now = start;
-  while (now - start < policy.budget) {
-    const bool was_away = OversubscriptionDetector::yield();
-    if (spin_until(policy.between_yields, ready)) {
-      if (was_away) {
-        detector.note_loss(OversubscriptionDetector::Clock::now());
-      }
-      return true;
-    }
-    now = OversubscriptionDetector::Clock::now();
-  }
-  return ready();
-}
 
 }  // namespace tessera::rma::detail

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/server/connection/poller.hpp"
+#include "rma/progress/poller.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -10,8 +9,9 @@
 #include <fstream>
 
 #include "rma/base/memory.hpp"
+#include "rma/progress/waiter.hpp"
 
-namespace tessera::rma::server {
+namespace tessera::rma::detail {
 
 namespace {
 
@@ -37,9 +37,9 @@ Status no_descriptor(const char* what) {
       .hint(remedy_for_system_error(error));
 }
 
-Status Poller::open() {
-  epoll_ = detail::Descriptor(epoll_create1(EPOLL_CLOEXEC));
-  return epoll_.get() < 0 ? no_descriptor("the agent's event queue") : Status();
+Status Poller::open(const char* what) {
+  epoll_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+  return epoll_.get() < 0 ? no_descriptor(what) : Status();
 }
 
 void Poller::leave(int fd) const {
@@ -51,15 +51,12 @@ std::span<epoll_event> Poller::take(std::span<epoll_event> into) const {
   return into.first(count > 0 ? static_cast<std::size_t>(count) : 0);
 }
 
-bool Poller::has_any(std::chrono::milliseconds longest) const {
-  epoll_event event{};
-  return epoll_wait(epoll_.get(), &event, 1, static_cast<int>(longest.count())) > 0;
-}
-
-void Poller::wait_for(int fd, std::uint32_t events, std::chrono::milliseconds longest) {
-  static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT);
-  pollfd waiting{.fd = fd, .events = static_cast<short>(events), .revents = 0};
-  poll(&waiting, 1, static_cast<int>(longest.count()));
+// The queue's own descriptor is readable while an event is ready. Unlike epoll_wait(), this wakes
+// all threads, and takes nanoseconds.
+bool Poller::wait(std::chrono::nanoseconds longest) const noexcept {
+  OnDescriptor queue(epoll_.get(), POLLIN);
+  queue.sleep({}, longest);
+  return queue.is_ready();
 }
 
 Status Poller::control(int operation, int fd, std::uint32_t events) const {
@@ -70,4 +67,4 @@ Status Poller::control(int operation, int fd, std::uint32_t events) const {
                                                              : no_descriptor("a watch of a socket");
 }
 
-}  // namespace tessera::rma::server
+}  // namespace tessera::rma::detail

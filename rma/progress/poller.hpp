@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Poller: waits for descriptors: for many at a time (epoll), or for one (poll).
+// Poller: a set of descriptors, and the events that threads wait for at them (epoll). An agent's
+// thread has one for its peers, and a client one for its connections.
 //
-// Threads: one at a time, except that take() and has_any() may run concurrently with any function.
+// Threads: one at a time, except that take() and wait() may run concurrently with any function.
 #pragma once
 
 #include <sys/epoll.h>
@@ -14,12 +15,12 @@
 #include "rma/base/fd_passing.hpp"
 #include "rma/base/result.hpp"
 
-namespace tessera::rma::server {
+namespace tessera::rma::detail {
 
 class Poller {
  public:
-  /// Errors: limit_exceeded if no descriptor is free.
-  Status open();
+  /// `what` names it in the error. Errors: limit_exceeded if no descriptor is free.
+  Status open(const char* what);
 
   /// From now on take() reports `fd` when one of `events` (epoll flags) occurs. Errors:
   /// limit_exceeded.
@@ -31,21 +32,18 @@ class Poller {
   /// Stores the events that are ready now, as many as fit in `into`. Returns the part that it
   /// filled.
   std::span<epoll_event> take(std::span<epoll_event> into) const;
-  /// Sleeps until an event is ready, for at most `longest`. The event stays in the queue for
-  /// take().
-  [[nodiscard]] bool has_any(std::chrono::milliseconds longest) const;
-
-  /// Sleeps until one of `events` occurs at `fd`, for at most `longest`. Needs no descriptor.
-  static void wait_for(int fd, std::uint32_t events, std::chrono::milliseconds longest);
+  /// Sleeps until an event is ready, for at most `longest`; true if one is. The event stays in the
+  /// queue for take(). Wakes all threads that sleep here.
+  [[nodiscard]] bool wait(std::chrono::nanoseconds longest) const noexcept;
 
  private:
   Status control(int operation, int fd, std::uint32_t events) const;
 
-  detail::Descriptor epoll_{-1};
+  Descriptor epoll_{-1};
 };
 
 /// The error for a descriptor, or another resource named by `what`, that the system refuses; built
 /// from errno.
 Status no_descriptor(const char* what);
 
-}  // namespace tessera::rma::server
+}  // namespace tessera::rma::detail

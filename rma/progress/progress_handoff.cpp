@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/server/agent/progress_handoff.hpp"
+#include "rma/progress/progress_handoff.hpp"
 
 #include <algorithm>
 
-namespace tessera::rma::server {
+namespace tessera::rma::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -11,7 +11,7 @@ using Clock = std::chrono::steady_clock;
 // How long an urgent request makes further ones likely.
 constexpr std::chrono::milliseconds urgency_period{10};
 // Every event wakes a sleeping thread, which costs the thread that is about to poll it anyway. So
-// shortly after help, the agent's thread polls between timed waits instead.
+// shortly after a delegation, the agent's thread polls between timed waits instead.
 constexpr std::chrono::milliseconds soon{1};
 
 // Times that several threads read: nanoseconds of the steady clock.
@@ -29,20 +29,20 @@ bool is_within(std::chrono::nanoseconds time, const AtomicTime& moment) noexcept
 }  // namespace
 
 void ProgressHandoff::end() noexcept {
-  note_now(last_help_);
-  helpers_.fetch_sub(1);
+  note_now(last_end_);
+  delegations_.fetch_sub(1);
 }
 
-// Resets the state as if the last help had ended long ago, so that the thread does not wait for
-// more.
+// Resets the state as if the last delegation had ended long ago, so that the thread does not wait
+// for more.
 void ProgressHandoff::take_back() noexcept {
-  if (helpers_.load() > 0) {
+  if (delegations_.load() > 0) {
     return;
   }
-  last_help_.store(0, std::memory_order_relaxed);
+  last_end_.store(0, std::memory_order_relaxed);
   resume_count_.fetch_add(1);
   if (is_waiting_.load()) {
-    detail::futex_wake(resume_count_, 1);
+    futex_wake(resume_count_, 1);
   }
 }
 
@@ -51,11 +51,11 @@ void ProgressHandoff::note_urgent() noexcept {
 }
 
 bool ProgressHandoff::is_delegated() const noexcept {
-  return helpers_.load() > 0 || is_within(first_wait(), last_help_);
+  return delegations_.load() > 0 || is_within(first_wait(), last_end_);
 }
 
 bool ProgressHandoff::has_just_ended() const noexcept {
-  return is_within(soon, last_help_);
+  return is_within(soon, last_end_);
 }
 
 // Long if neither a peer waits nor, while this process's rank computes, another rank of the node.
@@ -67,15 +67,15 @@ std::chrono::microseconds ProgressHandoff::first_wait() const noexcept {
 void ProgressHandoff::timed_wait(std::uint32_t mark) noexcept {
   last_wait_ = std::clamp(2 * last_wait_, first_wait(), limits_.longest);
   is_waiting_.store(true);
-  detail::futex_wait(resume_count_, mark, last_wait_);
+  futex_wait(resume_count_, mark, last_wait_);
   is_waiting_.store(false);
 }
 
-void ProgressHandoff::timed_wait_after_help(std::uint32_t mark) noexcept {
+void ProgressHandoff::timed_wait_after_delegation(std::uint32_t mark) noexcept {
   if (is_shared_) {
     last_wait_ = {};
   }
   timed_wait(mark);
 }
 
-}  // namespace tessera::rma::server
+}  // namespace tessera::rma::detail

@@ -24,11 +24,12 @@ class LongWait {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit LongWait(const Settings& settings) noexcept
-      : LongWait(std::chrono::milliseconds(settings.wait_warning_ms)) {}
+  explicit LongWait(const Settings& settings, Clock::time_point began = Clock::now()) noexcept
+      : LongWait(std::chrono::milliseconds(settings.wait_warning_ms), began) {}
   /// `first_warning` 0: there are no warnings.
-  explicit LongWait(std::chrono::milliseconds first_warning) noexcept
-      : next_warning_(first_warning) {}
+  explicit LongWait(std::chrono::milliseconds first_warning,
+                    Clock::time_point began = Clock::now()) noexcept
+      : began_(began), next_warning_(first_warning) {}
 
   /// The level of the line that is due now; `silent`: none is. A warning takes precedence over an
   /// info.
@@ -53,7 +54,7 @@ class LongWait {
     return true;
   }
 
-  Clock::time_point began_ = Clock::now();
+  Clock::time_point began_;
   Clock::duration next_info_ = std::chrono::seconds(5);
   Clock::duration next_warning_;
 };
