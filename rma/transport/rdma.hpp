@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "rma/base/rank.hpp"
@@ -44,6 +45,25 @@ struct RemoteSpan {
 /// What the ends of a path send each other to connect; the network defines the bytes.
 inline constexpr std::size_t rdma_address_bytes = 128;
 using RdmaAddressBytes = std::array<std::byte, rdma_address_bytes>;
+
+/// The memory of this node that paths may reach. All slices that are allocated lie in it.
+/// Threads: all functions may be called from any thread.
+class ReachableMemory {
+ public:
+  virtual ~ReachableMemory() = default;
+  /// Where it is mapped in this process.
+  [[nodiscard]] virtual std::span<std::byte> bytes() const noexcept = 0;
+  /// Commits that part and never returns its pages to the system: for devices, which refer to
+  /// pages. Errors: no_memory. Requires: it begins and ends at multiples of 64 KiB.
+  virtual Status keep(std::span<std::byte> part) = 0;
+};
+
+/// What a network may know of the process that uses it.
+struct RdmaProviderContext {
+  WorldRank rank;
+  const Settings* settings = nullptr;
+  std::shared_ptr<ReachableMemory> memory = nullptr;
+};
 
 /// Limits of one assisted get, which the agent writes into the requester's memory at once.
 inline constexpr std::size_t max_assisted_get_bytes = std::size_t{4} << 20U;
