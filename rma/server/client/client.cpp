@@ -12,6 +12,7 @@
 
 #include "rma/base/backoff.hpp"
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/server/connection/poller.hpp"
 #include "rma/server/connection/thread_without_signals.hpp"
 
 namespace tessera::rma::server {
@@ -340,14 +341,19 @@ void Client::poll_sockets(std::chrono::nanoseconds period) {
       of_sockets.push_back(link);
     }
   }
+  std::chrono::nanoseconds longest = std::min(period, detail::max_timed_wait);
   detail::RdmaContext* const fabric = fabric_.load(std::memory_order_acquire);
   if (fabric != nullptr) {
     if (!fabric->arm()) {
       return;
     }
+    if (fabric->descriptor() < 0) {
+      const std::chrono::nanoseconds idle(Clock::now().time_since_epoch().count() - last_event_);
+      longest = std::min(longest, Poller::polling_pause(idle));
+    }
     sockets.push_back({.fd = fabric->descriptor(), .events = POLLIN, .revents = 0});
   }
-  const timespec timeout{.tv_sec = 0, .tv_nsec = std::min(period, detail::max_timed_wait).count()};
+  const timespec timeout{.tv_sec = 0, .tv_nsec = longest.count()};
   if (ppoll(sockets.data(), sockets.size(), &timeout, nullptr) > 0) {
     last_event_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   }

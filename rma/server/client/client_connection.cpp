@@ -90,6 +90,9 @@ Status ClientConnection::post(const PostedRequest& request, When when) {
       request.header.payload_bytes >= min_deferred_bytes) {
     when = When::later;  // the progress thread or a waiting thread copies it to the socket
   }
+  if (!has_ordered_writes_) [[unlikely]] {
+    TESSERA_RETURN_IF_ERROR(path_->wait_for_writes(path_requests_));
+  }
   return route_.is_shared() ? route_.post(request, when) : *queue_.post(*this, request, when);
 }
 
@@ -205,6 +208,7 @@ Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
   }
   path->watch(std::move(channel_));
   path_ = path.get();
+  has_ordered_writes_ = path_->has_ordered_writes();
   use(std::move(path));
   note_arrival();  // no thread was notified of data that came meanwhile
   return {};

@@ -127,6 +127,7 @@ class ClientConnection {
   std::atomic<int> descriptor_{-1};   // of channel_
   std::atomic<bool> shows_room_{true};
   detail::RdmaConnection* path_ = nullptr;  // the channel, if it is a path
+  bool has_ordered_writes_ = true;          // of the path; its writes come before later requests
   ChangeTracker changes_;
   ReplyTable replies_;
   RequestQueue queue_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -51,12 +52,29 @@ std::span<epoll_event> Poller::take(std::span<epoll_event> into) const {
   return into.first(count > 0 ? static_cast<std::size_t>(count) : 0);
 }
 
-bool Poller::has_any(std::chrono::milliseconds longest) const {
-  epoll_event event{};
-  return epoll_wait(epoll_.get(), &event, 1, static_cast<int>(longest.count())) > 0;
+// The system call for whole milliseconds exists on every kernel; an event queue may itself be
+// polled.
+bool Poller::has_any(std::chrono::nanoseconds longest) const {
+  const auto whole = std::chrono::floor<std::chrono::milliseconds>(longest);
+  if (whole == longest) {
+    epoll_event event{};
+    return epoll_wait(epoll_.get(), &event, 1, static_cast<int>(whole.count())) > 0;
+  }
+  pollfd waiting{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
+  const timespec timeout{.tv_sec = whole.count() / 1000,
+                         .tv_nsec = longest.count() % 1'000'000'000};
+  return ppoll(&waiting, 1, &timeout, nullptr) > 0;
+}
+
+std::chrono::nanoseconds Poller::polling_pause(std::chrono::nanoseconds idle) noexcept {
+  constexpr std::chrono::nanoseconds shortest = std::chrono::microseconds(50);
+  constexpr std::chrono::nanoseconds longest = std::chrono::milliseconds(1);
+  constexpr int parts = 8;
+  return std::clamp(idle / parts, shortest, longest);
 }
 
 void Poller::wait_for(int fd, std::uint32_t events, std::chrono::milliseconds longest) {
+  longest = fd < 0 ? std::min(longest, std::chrono::milliseconds(1)) : longest;
   static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT);
   pollfd waiting{.fd = fd, .events = static_cast<short>(events), .revents = 0};
   poll(&waiting, 1, static_cast<int>(longest.count()));
