@@ -15,7 +15,7 @@ namespace {
 
 // Messages that the other end has not consumed.
 constexpr std::uint64_t most_messages = 8;
-// Datagrams for which the other end's socket has no room; messages are limited by themselves.
+// Datagrams for which the other end's socket has no room.
 constexpr std::size_t most_queued = 32;
 constexpr std::size_t most_operations = 32;
 constexpr std::chrono::seconds patience{1};
@@ -24,6 +24,20 @@ std::vector<std::byte> copy_of(const std::byte* from, std::size_t bytes) {
   std::vector<std::byte> copy(bytes);
   kernels::copy_small(copy.data(), from, bytes);
   return copy;
+}
+
+// The bytes of the next message, which begin after the first `taken` ones.
+std::vector<std::byte> next_payload(std::span<const iovec> pieces, std::size_t taken) {
+  std::vector<std::byte> payload;
+  for (const iovec& piece : pieces) {
+    const std::size_t skipped = std::min(taken, piece.iov_len);
+    const std::size_t here =
+        std::min(piece.iov_len - skipped, DatagramSocket::max_payload - payload.size());
+    const auto* const from = static_cast<const std::byte*>(piece.iov_base) + skipped;
+    payload.insert(payload.end(), from, from + here);
+    taken -= skipped;
+  }
+  return payload;
 }
 
 }  // namespace
@@ -154,19 +168,26 @@ void DatagramConnection::queue(DatagramKind kind, std::uint64_t number,
   send_queued();
 }
 
-void DatagramConnection::send_queued() {
+// Returns whether the socket took it.
+bool DatagramConnection::pass(const Datagram& datagram) {
   using Outcome = DatagramSocket::Outcome;
-  while (!queued_.empty()) {
-    const Outcome outcome = context_.socket().send(peer_name_, queued_.front());
-    if (outcome == Outcome::gone) {
-      lose(Status::error(Code::peer_lost, peer() + ": its datagram socket is gone"));
-      return;
-    }
-    if (outcome == Outcome::no_room) {
-      return;
-    }
+  const Outcome outcome = context_.socket().send(peer_name_, datagram);
+  if (outcome == Outcome::gone) {
+    lose(Status::error(Code::peer_lost, peer() + ": its datagram socket is gone"));
+  }
+  return outcome == Outcome::sent;
+}
+
+void DatagramConnection::send_queued() {
+  while (!queued_.empty() && pass(queued_.front())) {
     queued_.pop_front();
     context_.count(-1);
+  }
+}
+
+void DatagramConnection::offer_room() {
+  if (queued_.empty() && std::exchange(wants_room_, false)) {
+    context_.record_arrival(descriptor_);
   }
 }
 
@@ -199,30 +220,24 @@ void DatagramConnection::take(const Datagram& datagram) {
 
 // --- messages
 
+// Takes only what the socket takes: the caller polls as long as something is left, and no thread
+// might poll otherwise.
 Result<std::size_t> DatagramConnection::send(std::span<const iovec> pieces) {
   const std::lock_guard guard(context_.mutex());
+  send_queued();
   std::size_t taken = 0;
-  std::vector<std::byte> message;
-  const auto has_room = [this] { return sent_messages_ - consumed_messages_ < most_messages; };
-  const auto post = [&] {
-    taken += message.size();
-    queue(DatagramKind::message, ++sent_messages_, std::exchange(message, {}));
-  };
-  for (const iovec& piece : pieces) {
-    const auto* from = static_cast<const std::byte*>(piece.iov_base);
-    std::size_t left = piece.iov_len;
-    while (left > 0 && !is_lost_ && has_room()) {
-      const std::size_t here = std::min(left, DatagramSocket::max_payload - message.size());
-      message.insert(message.end(), from, from + here);
-      from += here;
-      left -= here;
-      if (message.size() == DatagramSocket::max_payload) {
-        post();
-      }
+  while (!is_lost_ && sent_messages_ - consumed_messages_ < most_messages) {
+    const Datagram message{{DatagramKind::message, peer_number_, sent_messages_ + 1, 0, 0},
+                           next_payload(pieces, taken)};
+    if (message.payload.empty()) {
+      break;
     }
-  }
-  if (!message.empty() && !is_lost_) {
-    post();
+    if (!queued_.empty() || !pass(message)) {
+      wants_room_ = true;
+      break;
+    }
+    ++sent_messages_;
+    taken += message.payload.size();
   }
   return is_lost_ ? Result<std::size_t>(loss_) : taken;
 }

@@ -23,6 +23,9 @@ int DatagramContext::progress() {
   socket_.receive();
   const int count = dispatch(socket_.take_due());
   send_queued();
+  for (const auto& [number, connection] : connections_) {
+    connection->offer_room();
+  }
   return count;
 }
 

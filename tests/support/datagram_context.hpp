@@ -102,6 +102,8 @@ class DatagramConnection final : public detail::RdmaConnection {
   // For the context, with its mutex locked.
   void take(const Datagram& datagram);
   void send_queued();
+  /// Lets the owner try again to send a message that had no room.
+  void offer_room();
 
  private:
   struct Operation {
@@ -117,6 +119,7 @@ class DatagramConnection final : public detail::RdmaConnection {
                      const Operation& operation);
   void queue(DatagramKind kind, std::uint64_t number, std::vector<std::byte> payload = {},
              std::uint64_t address = 0, std::uint64_t bytes = 0);
+  bool pass(const Datagram& datagram);
   void take_message(const Datagram& datagram);
   void serve(const Datagram& request);
   void finish(const Datagram& answer);
@@ -133,6 +136,7 @@ class DatagramConnection final : public detail::RdmaConnection {
   const detail::Requests* requests_ = nullptr;
 
   std::deque<Datagram> queued_;
+  bool wants_room_ = false;  // a message had none
   std::uint64_t sent_messages_ = 0;
   std::uint64_t consumed_messages_ = 0;                    // of those, by the other end
   std::uint64_t received_messages_ = 0;                    // in order
