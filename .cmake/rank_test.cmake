@@ -155,7 +155,7 @@ function(add_rank_test name)
             list(APPEND environment TESSERA_RANKS_PER_NODE=${arg_RANKS_PER_NODE})
           endif()
         endif()
-        if(transport MATCHES "^(tcp|verbs|fake_verbs)$")
+        if(transport MATCHES "^(tcp|verbs|fake_verbs|datagrams)$")
           # Between emulated nodes; shm provides the memory.
           if(NOT arg_RANKS_PER_NODE)
             set(arg_RANKS_PER_NODE 1)

@@ -32,12 +32,12 @@ Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
                            request.bytes, at.region.value))
         .hint("use words of 8 bytes, or allocate the region with Atomics::separate");
   }
-  if (job.transports().between_nodes() == nullptr) {
+  DataTransport* const between_nodes = job.transports().data_between_nodes();
+  if (between_nodes == nullptr) {
     return Status::error(Code::internal,
                          "a region uses device atomics, but this job has no such devices");
   }
-  TESSERA_ASSIGN_OR_RETURN(Endpoint * endpoint,
-                           job.transports().between_nodes()->atomics_by_device(owner));
+  TESSERA_ASSIGN_OR_RETURN(Endpoint * endpoint, between_nodes->atomics_by_device(owner));
   return endpoint->atomic_by_device(at, request);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/engine/node_context.hpp"
 
 namespace tessera::rma::detail {
 
@@ -37,13 +38,13 @@ TransportContext JobState::transport_context() {
   context.rank = rank();
   context.size = size();
   context.settings = &settings();
-  context.node = node_.get();
-  context.stripes = &slices_.stripes();
-  context.shared_node = node_;
-  context.nodes = &nodes();
-  context.machines = layout().machines;
-  context.communicator = bootstrap().mpi_communicator();
-  context.agent_processors = layout().agent_processors;
+  context.nodes = std::make_shared<const NodeContext>(
+      NodeContext{.node = node_,
+                  .stripes = &slices_.stripes(),
+                  .map = &nodes(),
+                  .machines = layout().machines,
+                  .agent_processors = layout().agent_processors,
+                  .communicator = bootstrap().mpi_communicator()});
   context.exchange = [this](std::span<const std::byte> mine) {
     return bootstrap().allgather(mine, std::chrono::milliseconds(settings().start_timeout_ms));
   };

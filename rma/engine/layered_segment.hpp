@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // LayeredSegment: a segment of one transport that another transport made reachable
-// (Transport::allocate_over).
+// (DataTransport::allocate_over).
 #pragma once
 
 #include "rma/transport/transport.hpp"

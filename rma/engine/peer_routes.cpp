@@ -35,7 +35,7 @@ Result<Route*> PeerRoutes::update_to(WorldRank peer) {
     return known;
   }
   Transport* const between_nodes = job_.transports().between_nodes();
-  TESSERA_ASSIGN_OR_RETURN(auto endpoint, between_nodes->connect(peer));
+  TESSERA_ASSIGN_OR_RETURN(auto endpoint, between_nodes->data().connect(peer));
   return add(for_updates_, peer, Route{between_nodes, std::move(endpoint)});
 }
 
@@ -56,10 +56,10 @@ Route* PeerRoutes::add(Table& table, WorldRank peer, Route made) {
 
 Result<Route> PeerRoutes::make(WorldRank peer) {
   for (const auto& transport : job_.transports().all()) {
-    if (!transport->reaches(peer)) {
+    if (!transport->data().reaches(peer)) {
       continue;
     }
-    auto endpoint = transport->connect(peer);
+    auto endpoint = transport->data().connect(peer);
     if (!endpoint.ok()) {
       return std::move(endpoint).status().at(peer).context(
           fmt::format("connecting to rank {} by {}", peer.value, transport->name()));

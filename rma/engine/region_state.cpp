@@ -166,18 +166,25 @@ Status check_pid_namespaces(const JobState& job, std::span<const WorldRank> memb
           "--pid=host)");
 }
 
+Result<std::unique_ptr<Segment>> provides_no_memory(std::string_view transport) {
+  return Status::error(Code::unsupported,
+                       fmt::format("{} moves data but provides no memory", transport))
+      .hint(fmt::format("name shm first: TESSERA_TRANSPORT=shm,{}", transport));
+}
+
 }  // namespace
 
 Status RegionState::make_segment(void* memory, std::size_t bytes) {
   if (is_attached_) {
     TESSERA_RETURN_IF_ERROR(check_pid_namespaces(job(), team_.members()));
   }
-  Transport& transport = *job().transports().all().front();
-  Transport* const link = job().transports().between_nodes();
-  Transport& between_nodes = link == nullptr ? transport : *link;
-  auto segment = between_nodes.allocate_over(
-      transport, team_, {.bytes = bytes, .is_attached = is_attached_, .attached = memory},
-      options_);
+  Transport& first = *job().transports().all().front();
+  DataTransport* const link = job().transports().data_between_nodes();
+  DataTransport& data = link == nullptr ? first.data() : *link;
+  const MemoryRequest request{.bytes = bytes, .is_attached = is_attached_, .attached = memory};
+  auto segment = first.memory() == nullptr
+                     ? provides_no_memory(first.name())
+                     : data.allocate_over(*first.memory(), team_, request, options_);
   if (!segment.ok()) {
     // All members have failed, so no further meeting follows.
     return catch_bad_alloc([&]() -> Status {

@@ -41,10 +41,12 @@ Status TransportList::make(const std::vector<TransportFactory>& factories,
       continue;
     }
     all_.push_back(std::move(transport).take());
+    data_.push_back(&all_.back()->data());
     context.has_memory = true;
     if (link_ == nullptr) {
       link_ = all_.back()->control_channel();
       between_nodes_ = link_ == nullptr ? nullptr : all_.back().get();
+      data_between_nodes_ = link_ == nullptr ? nullptr : data_.back();
       context.are_connected = link_ != nullptr;
     }
   }
@@ -61,15 +63,16 @@ int TransportList::progress() {
     return 0;
   }
   int ended = 0;
-  for (const auto& transport : all_) {
-    ended += transport->progress();
+  for (DataTransport* const each : data_) {
+    ended += each->progress();
   }
   return ended;
 }
 
 // Sleeps until something has moved or the time is over. Returns done.done().
 bool TransportList::wait(Completion& done, std::chrono::nanoseconds timeout) {
-  return between_nodes_ != nullptr ? between_nodes_->wait(done, timeout) : done.wait_for(timeout);
+  return data_between_nodes_ != nullptr ? data_between_nodes_->wait(done, timeout)
+                                        : done.wait_for(timeout);
 }
 
 void TransportList::complete(Completion& done, const WaitedFor& wanted) {
@@ -101,8 +104,8 @@ Status TransportList::finish(Completion& done, const WaitedFor& wanted) {
 }
 
 void TransportList::wake_progress() {
-  if (between_nodes_ != nullptr) {
-    between_nodes_->wake_progress();
+  if (data_between_nodes_ != nullptr) {
+    data_between_nodes_->wake_progress();
   }
 }
 

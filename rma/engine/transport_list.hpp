@@ -38,6 +38,8 @@ class TransportList {
   /// The transport that connects nodes, and is notified of incoming messages; null if there is
   /// none.
   [[nodiscard]] Transport* between_nodes() const noexcept { return between_nodes_; }
+  /// The same, as far as it moves data.
+  [[nodiscard]] DataTransport* data_between_nodes() const noexcept { return data_between_nodes_; }
   [[nodiscard]] std::span<const std::unique_ptr<Transport>> all() const noexcept { return all_; }
 
   /// Advances non-blocking operations on all transports. Returns how many ended.
@@ -47,7 +49,7 @@ class TransportList {
   void complete(Completion& done, const WaitedFor& wanted);
   /// The same, and returns the error of `done`.
   Status finish(Completion& done, const WaitedFor& wanted);
-  /// Non-blocking operations were started: see Transport::wake_progress.
+  /// Non-blocking operations were started: see DataTransport::wake_progress.
   void wake_progress();
 
   /// When the job stops: see Transport.
@@ -60,7 +62,9 @@ class TransportList {
   JobState& job_;
   std::unique_ptr<NodeControlChannel> link_;
   std::vector<std::unique_ptr<Transport>> all_;
+  std::vector<DataTransport*> data_;  ///< of each
   Transport* between_nodes_ = nullptr;
+  DataTransport* data_between_nodes_ = nullptr;
   Status passed_over_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,13 @@ bool Poller::wait(std::chrono::nanoseconds longest) const noexcept {
   OnDescriptor queue(epoll_.get(), POLLIN);
   queue.sleep({}, longest);
   return queue.is_ready();
+}
+
+std::chrono::nanoseconds Poller::polling_pause(std::chrono::nanoseconds idle) noexcept {
+  constexpr std::chrono::nanoseconds shortest = std::chrono::microseconds(50);
+  constexpr std::chrono::nanoseconds longest = std::chrono::milliseconds(1);
+  constexpr int parts = 8;
+  return std::clamp(idle / parts, shortest, longest);
 }
 
 Status Poller::control(int operation, int fd, std::uint32_t events) const {

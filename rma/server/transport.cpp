@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "rma/base/memory.hpp"
-#include "rma/engine/node_map.hpp"
+#include "rma/engine/node_context.hpp"
 #include "rma/engine/startup.hpp"
 #include "rma/node/agent_host.hpp"
 #include "rma/server/agent/agent.hpp"
@@ -25,6 +25,7 @@
 #include "rma/server/client/endpoint.hpp"
 #include "rma/server/client/packing_choice.hpp"
 #include "rma/server/client/shutdown_notices.hpp"
+#include "rma/server/reachable_memory.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -40,19 +41,19 @@ struct StartupRecord {
   ChosenTimes times;                             // of rank 0
 };
 
-class ServerTransport final : public Transport {
+class ServerTransport final : public Transport, public DataTransport {
  public:
   ServerTransport(std::string name, const TransportContext& context, bool has_device_atomics,
                   std::shared_ptr<Client> client, std::shared_ptr<const ShutdownNotices> farewells,
                   std::unique_ptr<Agent> agent)
       : name_(std::move(name)),
-        node_(context.shared_node),
-        nodes_(*context.nodes),
+        node_(detail::nodes_of(context).node),
+        nodes_(*detail::nodes_of(context).map),
         client_(std::move(client)),
         shutdown_notices_(std::move(farewells)),
         agent_(std::move(agent)) {
     can_.device_atomics = has_device_atomics;
-    if (agent_ != nullptr && !context.agent_processors.is_dedicated) {
+    if (agent_ != nullptr && !detail::nodes_of(context).agent_processors.is_dedicated) {
       node_->set_progress_delegate(agent_.get());
     }
   }
@@ -62,14 +63,11 @@ class ServerTransport final : public Transport {
 
   [[nodiscard]] std::string_view name() const noexcept override { return name_; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
+  [[nodiscard]] DataTransport& data() noexcept override { return *this; }
   [[nodiscard]] bool reaches(WorldRank peer) const override {
     return node_->local_rank_of(peer) < 0;
   }
 
-  Result<std::unique_ptr<Segment>> allocate(Team&, std::size_t, const RegionOptions&) override {
-    return Status::error(Code::unsupported, name_ + " moves data but provides no memory")
-        .hint("name shm first: TESSERA_TRANSPORT=shm," + name_);
-  }
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
     TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(nodes_.node_of(peer)));
     auto by_requests = std::make_unique<ServerEndpoint>(*link, client_->options().rank, peer);
@@ -146,8 +144,9 @@ PollDuration stay_awake(const Settings& settings, bool is_dedicated) {
 }
 
 void log_wait_mode(const TransportContext& context, PollDuration time) {
-  const AgentProcessors& processors = context.agent_processors;
-  const NodeId node = context.nodes->node_of(context.rank);
+  const detail::NodeContext& nodes = detail::nodes_of(context);
+  const AgentProcessors& processors = nodes.agent_processors;
+  const NodeId node = nodes.map->node_of(context.rank);
   const std::string awake =
       time == PollDuration::max() ? "stays awake (TESSERA_SERVER=poll)"
       : time == PollDuration(0)
@@ -186,7 +185,9 @@ void note_error(StartupRecord& mine, const Status& status) {
 // Runs before anything else is created: if one rank finds no network, no rank creates anything.
 Result<std::shared_ptr<detail::RdmaProvider>> find_on_all(const FindRdmaProvider& find,
                                                           const TransportContext& context) {
-  auto found = find(context);
+  auto found = find({.rank = context.rank,
+                     .settings = context.settings,
+                     .memory = reachable_memory_of(detail::nodes_of(context).node)});
   StartupRecord mine;
   if (!found.ok()) {
     note_error(mine, found.status());
@@ -197,26 +198,27 @@ Result<std::shared_ptr<detail::RdmaProvider>> find_on_all(const FindRdmaProvider
 
 // The clusters that the setting selects, or that follow from the number of nodes.
 Clusters clusters_of(const TransportContext& context) {
-  const std::int32_t nodes = context.nodes->count();
+  const std::int32_t nodes = detail::nodes_of(context).map->count();
   const std::int64_t wanted = context.settings->server_cluster;
   return {nodes, wanted == 0 ? Clusters::chosen_size(nodes) : wanted};
 }
 
 ClientOptions client_options(const TransportContext& context, const std::vector<StartupRecord>& all,
                              const std::shared_ptr<const ShutdownNotices>& farewells) {
+  const detail::NodeContext& nodes = detail::nodes_of(context);
   const Packing packing = choose_packing(*context.settings, all[0].times);
   ClientOptions options;
   options.congestion = context.settings->tcp_congestion;
   options.rank = context.rank;
   options.job = all[0].job;
-  for (std::int32_t node = 0; node < context.nodes->count(); ++node) {
-    const WorldRank first = context.nodes->ranks_of(NodeId{node}).front();
+  for (std::int32_t node = 0; node < nodes.map->count(); ++node) {
+    const WorldRank first = nodes.map->ranks_of(NodeId{node}).front();
     options.agents.push_back(all[static_cast<std::size_t>(first.value)].agent);
     options.agent_hosts.push_back(first);
   }
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
   options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
-  options.node = context.shared_node;
+  options.node = nodes.node;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
   options.limits = packing.limits;
   options.parts = packing.parts;
@@ -226,7 +228,7 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
   options.wait_warning = std::chrono::milliseconds(context.settings->wait_warning_ms);
   options.stray_error = context.defer_error;
   options.clusters = clusters_of(context);
-  options.nodes = context.nodes;
+  options.nodes = nodes.map;
   options.ranks = context.size;
   options.direct_replies = context.settings->server_replies == "direct";
   return options;
@@ -240,21 +242,22 @@ std::string required_transports(const Settings& settings) {
 }
 
 bool has_agent(const TransportContext& context) noexcept {
-  return context.node->local_rank() == detail::agent_host_local_rank;
+  return detail::nodes_of(context).node->local_rank() == detail::agent_host_local_rank;
 }
 
 // Creates the listener of the node's agent, and the memory for shutdown notices. An error is sent
 // to the others in `mine`.
 std::optional<TcpListener> prepare_agent(const TransportContext& context, StartupRecord& mine) {
+  const detail::NodeContext& nodes = detail::nodes_of(context);
   std::optional<TcpListener> listener;
-  auto listening = listen_for_nodes(*context.settings, context.machines == 1);
+  auto listening = listen_for_nodes(*context.settings, nodes.machines == 1);
   if (listening.ok()) {
     listener.emplace(std::move(listening).take());
     mine.agent = listener->address();
   } else {
     note_error(mine, listening.status());
   }
-  if (Status made = ShutdownNotices::publish(*context.node, *context.nodes); !made.ok()) {
+  if (Status made = ShutdownNotices::publish(*nodes.node, *nodes.map); !made.ok()) {
     note_error(mine, made);
   }
   return listener;
@@ -276,8 +279,9 @@ void draw_identity(StartupRecord& mine) {
 // Null if the agents share no requests.
 std::shared_ptr<const ForwardOptions> forward_options(const TransportContext& context,
                                                       const std::vector<StartupRecord>& all) {
+  const detail::NodeMap& nodes = *detail::nodes_of(context).map;
   ForwardOptions options{.clusters = clusters_of(context),
-                         .nodes = context.nodes,
+                         .nodes = &nodes,
                          .ranks = context.size,
                          .agents = {},
                          .window = static_cast<std::size_t>(context.settings->forward_window),
@@ -286,8 +290,8 @@ std::shared_ptr<const ForwardOptions> forward_options(const TransportContext& co
   if (!options.clusters.are_on()) {
     return nullptr;
   }
-  for (std::int32_t node = 0; node < context.nodes->count(); ++node) {
-    const WorldRank first = context.nodes->first_rank_of(NodeId{node});
+  for (std::int32_t node = 0; node < nodes.count(); ++node) {
+    const WorldRank first = nodes.first_rank_of(NodeId{node});
     options.agents.push_back(all[static_cast<std::size_t>(first.value)].agent);
   }
   return std::make_shared<const ForwardOptions>(std::move(options));
@@ -299,7 +303,8 @@ void choose_job_times(const TransportContext& context, bool is_tcp, StartupRecor
   if (!is_tcp) {
     return;
   }
-  const auto chosen = choose_times(*context.settings, mine.agent, context.machines == 1);
+  const auto chosen =
+      choose_times(*context.settings, mine.agent, detail::nodes_of(context).machines == 1);
   if (!chosen.ok()) {
     note_error(mine, chosen.status());
     return;
@@ -312,11 +317,12 @@ void choose_job_times(const TransportContext& context, bool is_tcp, StartupRecor
 AgentOptions agent_options(const TransportContext& context, const std::vector<StartupRecord>& all,
                            const Secret& secret,
                            std::shared_ptr<detail::RdmaProvider> rdma_provider) {
+  const detail::NodeContext& nodes = detail::nodes_of(context);
   return {.secret = secret,
           .job = all.front().job,
           .ranks = context.size,
-          .node = context.nodes->node_of(context.rank),
-          .stay_awake = stay_awake(*context.settings, context.agent_processors.is_dedicated),
+          .node = nodes.map->node_of(context.rank),
+          .stay_awake = stay_awake(*context.settings, nodes.agent_processors.is_dedicated),
           .threads = static_cast<int>(context.settings->agent_threads),
           .limits = choose_packing(*context.settings, all.front().times).limits,
           .answer_bytes = static_cast<std::size_t>(context.settings->reply_kib) * 1024,
@@ -329,7 +335,8 @@ AgentOptions agent_options(const TransportContext& context, const std::vector<St
 // `find`: null for a transport that needs only TCP.
 Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdmaProvider& find,
                                           const TransportContext& context) {
-  if (context.nodes->count() == 1) {
+  const detail::NodeContext& nodes = detail::nodes_of(context);
+  if (nodes.map->count() == 1) {
     return Status::error(Code::unsupported, name + " connects nodes, and all ranks are on one");
   }
   if (context.are_connected) {
@@ -357,17 +364,17 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdm
     AgentOptions its_options = agent_options(context, all, secret, rdma_provider);
     log_wait_mode(context, its_options.stay_awake);
     TESSERA_ASSIGN_OR_RETURN(
-        agent, Agent::create(context.shared_node, std::move(*listener), std::move(its_options)));
+        agent, Agent::create(nodes.node, std::move(*listener), std::move(its_options)));
   }
   TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const ShutdownNotices> farewells,
-                           ShutdownNotices::find(context.shared_node, *context.nodes));
+                           ShutdownNotices::find(nodes.node, *nodes.map));
   ClientOptions options = client_options(context, all, farewells);
   options.secret = secret;
   options.rdma_provider = rdma_provider;
   options.required = required_transports(*context.settings);
   auto client = std::make_shared<Client>(std::move(options));
   TESSERA_RETURN_IF_ERROR(client->progress().started());
-  const auto carrier = static_cast<std::size_t>(detail::agent_host_of(*context.node).value);
+  const auto carrier = static_cast<std::size_t>(detail::agent_host_of(*nodes.node).value);
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
       name, context, mine.has_device_atomics && all[carrier].has_device_atomics, std::move(client),
       farewells, std::move(agent)));

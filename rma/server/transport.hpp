@@ -20,8 +20,8 @@ namespace tessera::rma::server {
 TransportFactory factory();
 
 /// Finds a network. Errors: unsupported if there is none, with the reason.
-using FindRdmaProvider =
-    std::function<Result<std::shared_ptr<detail::RdmaProvider>>(const TransportContext&)>;
+using FindRdmaProvider = std::function<Result<std::shared_ptr<detail::RdmaProvider>>(
+    const detail::RdmaProviderContext&)>;
 
 /// A transport over the network that `find` finds on all nodes. If one node has none, all ranks
 /// skip this transport, with that node's reason.

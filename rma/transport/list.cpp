@@ -12,7 +12,7 @@ namespace tessera::rma::detail {
 
 // To add a transport, add a folder and a line here.
 std::vector<TransportFactory> own_transports() {
-  TransportFactory by_verbs = server::factory("verbs", [](const TransportContext& context) {
+  TransportFactory by_verbs = server::factory("verbs", [](const RdmaProviderContext& context) {
     return verbs::find_rdma_provider(verbs::real_library(), context);
   });
   by_verbs.describe = [](const Settings& settings) {

@@ -13,7 +13,7 @@ namespace tessera::rma::detail {
 // "verbs" exists by name, so that a list of transports may name it where it was not built.
 std::vector<TransportFactory> own_transports() {
   constexpr const char* reason = "this library was built without libibverbs";
-  TransportFactory by_verbs = server::factory("verbs", [](const TransportContext&) {
+  TransportFactory by_verbs = server::factory("verbs", [](const RdmaProviderContext&) {
     return Result<std::shared_ptr<RdmaProvider>>(Status::error(Code::unsupported, reason));
   });
   by_verbs.describe = [](const Settings&) { return std::string("not used: ") + reason; };

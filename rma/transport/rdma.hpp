@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "rma/base/rank.hpp"
@@ -44,6 +45,25 @@ struct RemoteSpan {
 /// What the ends of a path send each other to connect; the network defines the bytes.
 inline constexpr std::size_t rdma_address_bytes = 128;
 using RdmaAddressBytes = std::array<std::byte, rdma_address_bytes>;
+
+/// The memory of this node that paths may reach. All slices that are allocated lie in it.
+/// Threads: all functions may be called from any thread.
+class ReachableMemory {
+ public:
+  virtual ~ReachableMemory() = default;
+  /// Where it is mapped in this process.
+  [[nodiscard]] virtual std::span<std::byte> bytes() const noexcept = 0;
+  /// Commits that part and never returns its pages to the system: for devices, which refer to
+  /// pages. Errors: no_memory. Requires: it begins and ends at multiples of 64 KiB.
+  virtual Status keep(std::span<std::byte> part) = 0;
+};
+
+/// What a network may know of the process that uses it.
+struct RdmaProviderContext {
+  WorldRank rank;
+  const Settings* settings = nullptr;
+  std::shared_ptr<ReachableMemory> memory = nullptr;
+};
 
 /// Limits of one assisted get, which the agent writes into the requester's memory at once.
 inline constexpr std::size_t max_assisted_get_bytes = std::size_t{4} << 20U;
@@ -96,13 +116,17 @@ class RdmaConnection : public Channel {
   [[nodiscard]] virtual RdmaAddressBytes address() const = 0;
   /// Errors: protocol if `other` is not an address; unreachable.
   virtual Status connect(const RdmaAddressBytes& other) = 0;
+  /// Whether a message arrives after the writes that this end posted before it. If not, the caller
+  /// of send() waits for the writes first, and push() is not used.
+  [[nodiscard]] virtual bool has_ordered_writes() const noexcept { return true; }
   /// For an agent: writes what `shape` describes from `from` on, in exposed memory, to the other
   /// end's memory from `to` on, before all that is sent later. Doesn't wait; what the queues have
   /// no room for is written later. Errors: unsupported if the device doesn't know the memory;
   /// peer_lost.
   virtual Status push(const std::byte* from, const CopyShape& shape, const RemoteSpan& to) = 0;
   /// Returns when all that was written over the path has arrived in the other end's memory. Needed
-  /// before a message about it goes another way. Errors: peer_lost.
+  /// before a message about it goes another way, or without has_ordered_writes(). Errors:
+  /// peer_lost.
   virtual Status wait_for_writes(Requests& requests) = 0;
   /// Takes over the TCP stream `beside`, with its descriptor. When the stream ends, the path ends.
   virtual void watch(std::unique_ptr<Channel> beside) = 0;
@@ -132,6 +156,8 @@ class RdmaContext {
   /// From now on descriptor() becomes readable at the next event. False if an event has already
   /// happened that progress() has not seen.
   virtual bool arm() = 0;
+  /// −1: there is none, and the context advances only while it is polled. A thread that sleeps then
+  /// wakes for progress() every Poller::polling_pause().
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
 
   /// To be called every few seconds: reads the device's events and frees what is no longer needed.

@@ -67,21 +67,21 @@ Status Endpoint::atomic_by_device(const Target&, const AtomicRequest&) {
   return Status::error(Code::unsupported, "no RDMA device reaches the peer's memory");
 }
 
-Result<std::unique_ptr<Segment>> Transport::attach(Team&, void*, std::size_t,
-                                                   const RegionOptions&) {
+Result<std::unique_ptr<Segment>> MemoryTransport::attach(Team&, void*, std::size_t,
+                                                         const RegionOptions&) {
   return Status::error(Code::unsupported,
                        "this transport cannot make existing memory remotely accessible")
       .hint("allocate the region instead, and copy");
 }
 
-Result<std::unique_ptr<Segment>> Transport::allocate_over(Transport& memory, Team& team,
-                                                          const MemoryRequest& request,
-                                                          const RegionOptions& options) {
+Result<std::unique_ptr<Segment>> DataTransport::allocate_over(MemoryTransport& memory, Team& team,
+                                                              const MemoryRequest& request,
+                                                              const RegionOptions& options) {
   return request.is_attached ? memory.attach(team, request.attached, request.bytes, options)
                              : memory.allocate(team, request.bytes, options);
 }
 
-Result<Endpoint*> Transport::atomics_by_device(WorldRank peer) {
+Result<Endpoint*> DataTransport::atomics_by_device(WorldRank peer) {
   return Status::error_at(peer, Code::unsupported, "this transport uses no RDMA devices");
 }
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The contract between this library and a means of moving bytes: Transport, Segment, Endpoint.
+// The contract between this library and a means of moving bytes. A Transport has up to three
+// interfaces, and the library uses each without the others:
 //
-// A Transport gives memory to a team (Segment) and paths to single peers (Endpoint). It must
-// implement what its Capabilities claim. The library composes the rest: strided transfers from
-// contiguous ones, accumulate and atomics from get and put under the node's locks. The minimum is
-// allocate, and contiguous put and get (tests/support/toy_transport.cpp is exactly that, in under
-// 300 lines).
+//     MemoryTransport      memory   gives memory to a team (Segment)
+//     DataTransport        data     gives paths to single peers (Endpoint)
+//     NodeControlChannel   control  messages, locks and peer states between nodes
+//
+// It must implement what its Capabilities claim. The library composes the rest: strided transfers
+// from contiguous ones, accumulate and atomics from get and put under the node's locks. The minimum
+// is allocate, and contiguous put and get (tests/support/toy_transport.cpp is exactly that, in
+// under 300 lines).
 //
 // Rules for every implementation, which tests/contract checks on each of them:
 // 1. An operation that returns ok() has called, or will call, Completion::end exactly once, from
@@ -27,14 +31,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "rma/base/log.hpp"
-#include "rma/base/processors.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
 #include "rma/element.hpp"
@@ -47,10 +49,8 @@ namespace tessera::rma {
 
 class Team;
 namespace detail {
-class Node;
 class NodeControlChannel;
-class NodeMap;
-class StripeLocks;
+struct NodeContext;
 }  // namespace detail
 
 /// What a transport does itself.
@@ -242,21 +242,8 @@ struct TransportContext {
   WorldRank rank;
   std::int32_t size = 1;
   const Settings* settings = nullptr;
-  detail::Node* node = nullptr;            ///< this rank's node; for transports of this library
-  detail::StripeLocks* stripes = nullptr;  ///< the node's accumulate locks; for transports of this
-                                           ///< library
-
-  // For transports between nodes.
-  std::shared_ptr<detail::Node> shared_node = nullptr;  ///< `node`, for shared ownership
-  const detail::NodeMap* nodes = nullptr;               ///< of the whole job
-  int machines = 1;                                     ///< number of machines that the job's ranks
-                                                        ///< are on
-  AgentProcessors agent_processors = {};                ///< whether this node's agent has
-                                                        ///< processors of its own
   bool are_connected = false;  ///< true: an earlier transport of the list connects the nodes
   bool has_memory = false;     ///< true: an earlier transport of the list gives the ranks memory
-  /// The job's communicator, as MPI_Comm_c2f gives it; none unless MPI started the job.
-  std::optional<int> communicator = std::nullopt;
   /// Collective over all ranks of the job. Returns the bytes of all ranks, by rank; all give the
   /// same number.
   std::function<Result<std::vector<std::byte>>(std::span<const std::byte>)> exchange = {};
@@ -265,6 +252,8 @@ struct TransportContext {
   /// Writes a line to the job's log.
   std::function<void(const std::string&)> warn = {};
   Log* log = nullptr;  ///< the same log, for messages of other levels
+  /// The nodes, for transports of this library (engine/node_context.hpp).
+  std::shared_ptr<const detail::NodeContext> nodes = nullptr;
 };
 
 /// One rank's memory in a region.
@@ -274,15 +263,10 @@ struct MemoryRequest {
   void* attached = nullptr;  ///< memory that the user already has
 };
 
-class Transport {
+/// The first interface of a transport: gives memory to teams.
+class MemoryTransport {
  public:
-  virtual ~Transport() = default;
-
-  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  [[nodiscard]] virtual const Capabilities& capabilities() const noexcept = 0;
-
-  /// True if this transport has, or can make, a path to `peer`.
-  [[nodiscard]] virtual bool reaches(WorldRank peer) const = 0;
+  virtual ~MemoryTransport() = default;
 
   /// Collective on `team`. Allocates `my_bytes` at this rank; sizes may differ and may be zero. All
   /// ranks succeed or all fail. The caller has checked that the arguments agree.
@@ -291,21 +275,27 @@ class Transport {
   /// Collective on `team`. As allocate, for memory that the user already has.
   virtual Result<std::unique_ptr<Segment>> attach(Team& team, void* memory, std::size_t my_bytes,
                                                   const RegionOptions& options);
+};
 
-  /// Collective on `team`. Returns the segment that allocate() or attach() of the transport
-  /// `memory` creates; overridden by transports that access another transport's memory and must
-  /// know of it.
-  virtual Result<std::unique_ptr<Segment>> allocate_over(Transport& memory, Team& team,
-                                                         const MemoryRequest& request,
-                                                         const RegionOptions& options);
+/// The second interface: moves data, by an Endpoint for each peer.
+class DataTransport {
+ public:
+  virtual ~DataTransport() = default;
 
+  /// True if this transport has, or can make, a path to `peer`.
+  [[nodiscard]] virtual bool reaches(WorldRank peer) const = 0;
   /// The path to `peer`. Requires: reaches(peer).
   virtual Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) = 0;
-
   /// The path for Endpoint::atomic_by_device on `peer`, which may be on this rank's own node. The
   /// transport owns it.
   /// Errors: unsupported if no device reaches it; unreachable, peer_lost.
   virtual Result<Endpoint*> atomics_by_device(WorldRank peer);
+
+  /// Collective on `team`. Returns the segment that allocate() or attach() of `memory` creates;
+  /// overridden by transports that access another transport's memory and must know of it.
+  virtual Result<std::unique_ptr<Segment>> allocate_over(MemoryTransport& memory, Team& team,
+                                                         const MemoryRequest& request,
+                                                         const RegionOptions& options);
 
   /// Makes progress on operations that this rank started; returns how many ended. Never blocks.
   virtual int progress() { return 0; }
@@ -316,6 +306,22 @@ class Transport {
   }
   /// Called after operations were started for which no thread waits: ensures that they progress.
   virtual void wake_progress() {}
+};
+
+/// A transport: up to three interfaces, and its end. The third, for control, is made by
+/// control_channel(): messages, locks and the state of peers on other nodes.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  [[nodiscard]] virtual const Capabilities& capabilities() const noexcept = 0;
+
+  [[nodiscard]] virtual DataTransport& data() noexcept = 0;
+  /// Null: it moves data only, and the memory comes from the transport that is named before it.
+  [[nodiscard]] virtual MemoryTransport* memory() noexcept { return nullptr; }
+  /// Null: it connects no nodes.
+  virtual std::unique_ptr<detail::NodeControlChannel> control_channel();
 
   /// Called once, after the last operation of this rank and before Bootstrap::leave(), for
   /// transports that use what the bootstrap started.
@@ -323,9 +329,6 @@ class Transport {
   /// Called once, after the last operation of this rank. Returns when no other rank needs this
   /// process any more.
   virtual void stop() noexcept {}
-
-  /// The connection to other nodes that teams use; null if this transport reaches none.
-  virtual std::unique_ptr<detail::NodeControlChannel> control_channel();
 };
 
 /// How a job creates a transport: its name and its constructor. To add a transport to the library,

@@ -11,7 +11,7 @@ namespace tessera::rma::test {
 
 TransportFactory fake_verbs_transport() {
   static const auto network = std::make_shared<FakeVerbs>(soft_roce_devices(1));
-  return server::factory("fake_verbs", [](const TransportContext& context) {
+  return server::factory("fake_verbs", [](const detail::RdmaProviderContext& context) {
     return verbs::find_rdma_provider(network, context);
   });
 }

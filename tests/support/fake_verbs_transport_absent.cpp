@@ -6,7 +6,7 @@
 namespace tessera::rma::test {
 
 TransportFactory fake_verbs_transport() {
-  return server::factory("fake_verbs", [](const TransportContext&) {
+  return server::factory("fake_verbs", [](const detail::RdmaProviderContext&) {
     return Result<std::shared_ptr<detail::RdmaProvider>>(
         Status::error(Code::unsupported, "this tree was built without libibverbs"));
   });

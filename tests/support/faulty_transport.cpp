@@ -160,7 +160,7 @@ class FaultyEndpoint final : public Endpoint {
   Injector& injector_;
 };
 
-class FaultyTransport final : public Transport {
+class FaultyTransport final : public Transport, public MemoryTransport, public DataTransport {
  public:
   FaultyTransport(std::unique_ptr<Transport> inner, std::shared_ptr<FaultPlan> plan)
       : inner_(std::move(inner)), injector_(std::move(plan)), can_(inner_->capabilities()) {
@@ -169,25 +169,27 @@ class FaultyTransport final : public Transport {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "faulty"; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
-  [[nodiscard]] bool reaches(WorldRank peer) const override { return inner_->reaches(peer); }
+  [[nodiscard]] MemoryTransport* memory() noexcept override { return this; }
+  [[nodiscard]] DataTransport& data() noexcept override { return *this; }
+  [[nodiscard]] bool reaches(WorldRank peer) const override { return inner_->data().reaches(peer); }
 
   Result<std::unique_ptr<Segment>> allocate(Team& team, std::size_t my_bytes,
                                             const RegionOptions& options) override {
     TESSERA_RETURN_IF_ERROR(injector_.check(Call::allocate));
-    return wrap(inner_->allocate(team, my_bytes, options));
+    return wrap(inner_->memory()->allocate(team, my_bytes, options));
   }
   Result<std::unique_ptr<Segment>> attach(Team& team, void* memory, std::size_t my_bytes,
                                           const RegionOptions& options) override {
     TESSERA_RETURN_IF_ERROR(injector_.check(Call::attach));
-    return wrap(inner_->attach(team, memory, my_bytes, options));
+    return wrap(inner_->memory()->attach(team, memory, my_bytes, options));
   }
   Result<std::unique_ptr<Endpoint>> connect(WorldRank peer) override {
     TESSERA_RETURN_IF_ERROR(injector_.check(Call::connect));
-    TESSERA_ASSIGN_OR_RETURN(auto endpoint, inner_->connect(peer));
+    TESSERA_ASSIGN_OR_RETURN(auto endpoint, inner_->data().connect(peer));
     return std::unique_ptr<Endpoint>(
         std::make_unique<FaultyEndpoint>(std::move(endpoint), injector_));
   }
-  int progress() override { return injector_.progress() + inner_->progress(); }
+  int progress() override { return injector_.progress() + inner_->data().progress(); }
 
  private:
   Result<std::unique_ptr<Segment>> wrap(Result<std::unique_ptr<Segment>> segment) {

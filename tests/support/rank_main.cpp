@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/support/datagram_provider.hpp"
 #include "tests/support/fake_verbs_transport.hpp"
 #include "tests/support/random_shape.hpp"
 #include "tests/support/toy_transport.hpp"
@@ -74,6 +75,7 @@ JobOptions job_options(const RunOptions& options, std::shared_ptr<Bootstrap> boo
   std::vector<TransportFactory> transports = options.transports;
   transports.push_back(toy_transport());
   transports.push_back(fake_verbs_transport());
+  transports.push_back(datagram_transport());
   return {.bootstrap = std::move(bootstrap),
           .settings = std::move(settings),
           .transports = std::move(transports)};

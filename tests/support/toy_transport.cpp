@@ -90,12 +90,14 @@ class ToyEndpoint final : public Endpoint {
   Status fence() override { return {}; }
 };
 
-class ToyTransport final : public Transport {
+class ToyTransport final : public Transport, public MemoryTransport, public DataTransport {
  public:
   explicit ToyTransport(std::shared_ptr<ToyCounts> counts) : counts_(std::move(counts)) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "toy"; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
+  [[nodiscard]] MemoryTransport* memory() noexcept override { return this; }
+  [[nodiscard]] DataTransport& data() noexcept override { return *this; }
   [[nodiscard]] bool reaches(WorldRank) const override { return true; }
 
   Result<std::unique_ptr<Segment>> allocate(Team& team, std::size_t my_bytes,

@@ -364,13 +364,17 @@ Status read_push(const RequestContext& context, Request& request, Bytes descript
   return check_sizes(context, request);
 }
 
-// The reply follows the bytes; the path keeps the order.
+// The reply follows the bytes, so the path has to keep that order.
 Status push(RequestContext& context, Request& request) {
   const FrameHeader& header = request.header;
   return context.executor.visit(header, request.pattern, [&](const Place& place) -> Status {
     detail::RdmaConnection* const way = context.connection.path();
     if (way == nullptr) {
       return Status::error(Code::unsupported, "only a path can write into another node's memory");
+    }
+    if (!way->has_ordered_writes()) {
+      return Status::error(Code::unsupported,
+                           "this path does not keep writes before the answer that follows them");
     }
     const auto& shape = std::get<CopyShape>(request.pattern);
     const auto reach = static_cast<std::uint64_t>(shape.remote_extent().highest);

@@ -264,16 +264,20 @@ void ServerThread::note_iteration(bool is_busy) {
 void ServerThread::sleep() {
   std::atomic<std::uint32_t>& sleepers = node_.memory().header().agent_bell.sleepers;
   sleepers.fetch_add(1);
-  std::chrono::milliseconds longest{};
+  std::chrono::nanoseconds longest{};
   {
     // A thread that calls advance() later finds the length, and wakes this thread if it is too
     // long.
     const std::lock_guard guard(iteration_mutex_);
-    longest = max_sleep();
-    sleeps_ms_.store(longest.count());
+    const std::chrono::milliseconds wanted = max_sleep();
+    longest = wanted;
+    sleeps_ms_.store(wanted.count());
+    if (fabric_ != nullptr && fabric_->descriptor() < 0) {
+      longest = std::min(longest, detail::Poller::polling_pause(Clock::now() - last_arrival_));
+    }
   }
   const bool may_sleep = !was_rung() && (fabric_ == nullptr || fabric_->arm());
-  const bool has_events = events_.wait(may_sleep ? longest : std::chrono::milliseconds(0));
+  const bool has_events = events_.wait(may_sleep ? longest : std::chrono::nanoseconds(0));
   sleeps_ms_.store(0);
   sleepers.fetch_sub(1);
   if (has_events) {

@@ -70,6 +70,9 @@ Status ClientConnection::post(const PostedRequest& request, When when) {
       request.header.payload_bytes >= min_deferred_bytes) {
     when = When::later;  // the progress thread or a waiting thread copies it to the socket
   }
+  if (!channel_.has_ordered_writes()) [[unlikely]] {
+    TESSERA_RETURN_IF_ERROR(channel_.path()->wait_for_writes(path_requests_));
+  }
   return route_.is_shared() ? route_.post(request, when) : *queue_.post(*this, request, when);
 }
 

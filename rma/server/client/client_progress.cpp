@@ -118,6 +118,10 @@ void ClientProgress::poll_sockets(std::chrono::nanoseconds period) {
   if (fabric != nullptr && !fabric->arm()) {
     return;
   }
+  if (fabric != nullptr && fabric->descriptor() < 0) {
+    const std::chrono::nanoseconds idle(Clock::now().time_since_epoch().count() - last_event_);
+    period = std::min(period, detail::Poller::polling_pause(idle));
+  }
   if (sockets_.wait(period)) {
     last_event_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
     if (fabric != nullptr) {

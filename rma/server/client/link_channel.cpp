@@ -41,6 +41,7 @@ std::unique_ptr<Channel> LinkChannel::replace(std::unique_ptr<Channel> channel) 
 
 void LinkChannel::move_to(std::unique_ptr<detail::RdmaConnection> path) {
   path_ = path.get();
+  has_ordered_writes_ = path_->has_ordered_writes();
   path_->watch(replace(std::move(path)));
 }
 

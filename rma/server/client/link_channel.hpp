@@ -29,6 +29,8 @@ class LinkChannel {
   [[nodiscard]] Channel* operator->() const noexcept { return channel_.get(); }
   /// The path over the fabric; null if the link has not moved to one.
   [[nodiscard]] detail::RdmaConnection* path() const noexcept { return path_; }
+  /// Whether what is sent arrives after the writes that were posted before it.
+  [[nodiscard]] bool has_ordered_writes() const noexcept { return has_ordered_writes_; }
   [[nodiscard]] bool is_connected() const noexcept { return is_connected_.load(); }
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.load(); }
 
@@ -50,6 +52,7 @@ class LinkChannel {
   std::atomic<int> descriptor_;
   std::atomic<bool> shows_room_;  // its descriptor shows when there is room
   detail::RdmaConnection* path_ = nullptr;
+  bool has_ordered_writes_ = true;
   int watched_ = -1;
   std::uint32_t watched_events_ = 0;
 };

@@ -12,6 +12,7 @@
 
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
+#include "rma/engine/node_context.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/node/node.hpp"
 #include "rma/protocol/direct.hpp"
@@ -131,12 +132,15 @@ class LoopbackEndpoint final : public Endpoint {
   WorldRank peer_;
 };
 
-class LoopbackTransport final : public Transport {
+class LoopbackTransport final : public Transport, public MemoryTransport, public DataTransport {
  public:
-  explicit LoopbackTransport(const TransportContext& context) : stripes_(*context.stripes) {}
+  explicit LoopbackTransport(const TransportContext& context)
+      : stripes_(*detail::nodes_of(context).stripes) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "loopback"; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
+  [[nodiscard]] MemoryTransport* memory() noexcept override { return this; }
+  [[nodiscard]] DataTransport& data() noexcept override { return *this; }
   [[nodiscard]] bool reaches(WorldRank) const override { return true; }
 
   Result<std::unique_ptr<Segment>> allocate(Team& team, std::size_t my_bytes,
@@ -191,7 +195,7 @@ class LoopbackTransport final : public Transport {
 
 TransportFactory factory() {
   return {"loopback", [](const TransportContext& context) -> Result<std::unique_ptr<Transport>> {
-            if (!context.node->is_one_process()) {
+            if (!detail::nodes_of(context).node->is_one_process()) {
               return Status::error(Code::unsupported,
                                    "loopback connects threads of one process only")
                   .hint("use TESSERA_TRANSPORT=shm, or run the ranks as threads");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/engine/node_context.hpp"
 #include "rma/engine/team_state.hpp"
 
 namespace tessera::rma::mpi {
@@ -21,8 +22,9 @@ struct WindowPool::Proposal {
 WindowPool::WindowPool(std::shared_ptr<World> world, const TransportContext& context,
                        EpochMode epoch_mode, std::function<void(const Window&)> before_free)
     : world_(std::move(world)), epoch_mode_(epoch_mode), before_free_(std::move(before_free)) {
-  source_.node = context.node;
-  source_.is_one_machine = context.machines == 1;
+  const detail::NodeContext& nodes = detail::nodes_of(context);
+  source_.node = nodes.node.get();
+  source_.is_one_machine = nodes.machines == 1;
 }
 
 std::uint64_t WindowPool::draw_number() noexcept {
@@ -84,7 +86,7 @@ Result<detail::RemoteLocks*> WindowPool::mutexes_of(Team& team, TeamWindows& win
   return windows.mutexes().get();
 }
 
-Result<std::unique_ptr<WindowSegment>> WindowPool::allocate(Transport* memory, Team& team,
+Result<std::unique_ptr<WindowSegment>> WindowPool::allocate(MemoryTransport* memory, Team& team,
                                                             std::size_t bytes,
                                                             const RegionOptions& options, Use use) {
   std::vector<std::uint64_t> sizes;

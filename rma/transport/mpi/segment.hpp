@@ -48,8 +48,9 @@ class WindowPool : public std::enable_shared_from_this<WindowPool> {
   void set_mutexes(MakeMutexes make) { make_mutexes_ = std::move(make); }
 
   /// Collective on `team`. Memory of transport `memory`, or of MPI if that is null.
-  Result<std::unique_ptr<WindowSegment>> allocate(Transport* memory, Team& team, std::size_t bytes,
-                                                  const RegionOptions& options, Use use);
+  Result<std::unique_ptr<WindowSegment>> allocate(MemoryTransport* memory, Team& team,
+                                                  std::size_t bytes, const RegionOptions& options,
+                                                  Use use);
   /// Collective on `team`. Makes the memory of `inner` at this rank accessible; the segment owns
   /// it.
   Result<std::unique_ptr<WindowSegment>> expose(Team& team, std::unique_ptr<Segment> inner,

@@ -59,8 +59,8 @@ struct WindowPart {
 /// Where the memory of a window comes from.
 struct MemorySource {
   detail::Node* node = nullptr;
-  Transport* transport = nullptr;  ///< null: from MPI
-  bool is_one_machine = true;      ///< all ranks of the job are on one machine
+  MemoryTransport* transport = nullptr;  ///< null: from MPI
+  bool is_one_machine = true;            ///< all ranks of the job are on one machine
 
   [[nodiscard]] std::size_t granule_bytes() const noexcept {
     constexpr std::size_t page = 4096;

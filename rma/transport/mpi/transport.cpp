@@ -17,7 +17,7 @@
 
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/mpi_network.hpp"
-#include "rma/engine/node_map.hpp"
+#include "rma/engine/node_context.hpp"
 #include "rma/engine/startup.hpp"
 #include "rma/node/agent_host.hpp"
 #include "rma/progress/waiter.hpp"
@@ -118,18 +118,19 @@ WindowPool::Staging staging_of(const Settings& settings) {
   return settings.mpi_staging == "always" ? Staging::all_windows : Staging::separate_windows;
 }
 
-class MpiTransport final : public Transport {
+class MpiTransport final : public Transport, public MemoryTransport, public DataTransport {
  public:
   MpiTransport(const TransportContext& context, std::shared_ptr<World> world,
                std::shared_ptr<Progress> progress)
       : world_(std::move(world)),
         progress_(std::move(progress)),
-        node_(context.shared_node),
-        nodes_(*context.nodes),
+        node_(detail::nodes_of(context).node),
+        nodes_(*detail::nodes_of(context).map),
         has_own_memory_(!context.has_memory),
         locks_by_bytes_(locks_by_bytes(*context.settings)),
         stages_(staging_of(*context.settings) != WindowPool::Staging::none),
-        methods_(Methods::of(*context.settings, world_->library(), context.machines == 1)),
+        methods_(Methods::of(*context.settings, world_->library(),
+                             detail::nodes_of(context).machines == 1)),
         pool_(std::make_shared<WindowPool>(
             world_, context, epoch_mode_of(*context.settings),
             [list = endpoints_](const Window& w) { list->forget(w); })) {
@@ -142,6 +143,8 @@ class MpiTransport final : public Transport {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "mpi"; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return can_; }
+  [[nodiscard]] MemoryTransport* memory() noexcept override { return this; }
+  [[nodiscard]] DataTransport& data() noexcept override { return *this; }
   [[nodiscard]] bool reaches(WorldRank peer) const override {
     return has_own_memory_ || node_->local_rank_of(peer) < 0;
   }
@@ -160,11 +163,11 @@ class MpiTransport final : public Transport {
     }
     return expose(team, nullptr, memory, my_bytes, options);
   }
-  Result<std::unique_ptr<Segment>> allocate_over(Transport& memory, Team& team,
+  Result<std::unique_ptr<Segment>> allocate_over(MemoryTransport& memory, Team& team,
                                                  const MemoryRequest& request,
                                                  const RegionOptions& options) override {
     if (&memory == this || team.size() == 1) {
-      return Transport::allocate_over(memory, team, request, options);
+      return DataTransport::allocate_over(memory, team, request, options);
     }
     if (request.is_attached) {
       TESSERA_ASSIGN_OR_RETURN(auto inner,
@@ -258,11 +261,11 @@ class MpiTransport final : public Transport {
 };
 
 Status check_context(const TransportContext& context) {
-  if (!context.communicator) {
+  if (!detail::nodes_of(context).communicator) {
     return Status::error(Code::unsupported, "transport mpi needs a job that MPI started")
         .hint("start the program with mpirun or srun, or set TESSERA_BOOTSTRAP=mpi");
   }
-  if (context.has_memory && context.nodes->count() == 1) {
+  if (context.has_memory && detail::nodes_of(context).map->count() == 1) {
     return Status::error(Code::unsupported, "mpi connects nodes, and all ranks are on one");
   }
   if (context.are_connected) {
@@ -316,8 +319,9 @@ Status agree(const TransportContext& context, const Status& own) {
 
 // Local. Makes room for messages from other nodes, and starts the thread that receives them.
 Status prepare(const TransportContext& context, Progress& progress, const Library& library) {
-  if (context.node->local_rank() == detail::agent_host_local_rank) {
-    TESSERA_RETURN_IF_ERROR(context.node->make_remote_rank_tables(context.size));
+  detail::Node& node = *detail::nodes_of(context).node;
+  if (node.local_rank() == detail::agent_host_local_rank) {
+    TESSERA_RETURN_IF_ERROR(node.make_remote_rank_tables(context.size));
   }
   TESSERA_RETURN_IF_ERROR(progress.start_messages());
   const std::string& mode = context.settings->mpi_progress;
@@ -346,9 +350,10 @@ CreationAgreement creation_agreement_of(const TransportContext& context) {
 // Collective. Other jobs of these processes may be active.
 Result<std::shared_ptr<World>> create_world(const TransportContext& context,
                                             const CreationAgreement& agree_to_create) {
+  const int communicator = *detail::nodes_of(context).communicator;
   Result<std::shared_ptr<World>> world = Status::code_only(Code::internal);
   TESSERA_RETURN_IF_ERROR(
-      create_exclusively(agree_to_create, [&] { world = World::create(*context.communicator); }));
+      create_exclusively(agree_to_create, [&] { world = World::create(communicator); }));
   return world;
 }
 
@@ -366,7 +371,7 @@ Status test_windows(const TransportContext& context, const std::shared_ptr<World
 
 Result<std::unique_ptr<Transport>> create_over(const TransportContext& context,
                                                const std::shared_ptr<World>& world) {
-  auto progress = std::make_shared<Progress>(world, context.shared_node);
+  auto progress = std::make_shared<Progress>(world, detail::nodes_of(context).node);
   TESSERA_RETURN_IF_ERROR(agree(context, prepare(context, *progress, world->library())));
   warn_of_threads(context, world->library());
   return std::unique_ptr<Transport>(

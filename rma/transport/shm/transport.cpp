@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "rma/engine/stripes.hpp"
+#include "rma/engine/node_context.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/cross_memory.hpp"
 #include "rma/node/node.hpp"
@@ -63,12 +63,14 @@ class ShmEndpoint final : public Endpoint {
   WorldRank peer_;
 };
 
-class ShmTransport final : public Transport {
+class ShmTransport final : public Transport, public MemoryTransport, public DataTransport {
  public:
-  explicit ShmTransport(const TransportContext& context) : node_(*context.node) {}
+  explicit ShmTransport(const TransportContext& context) : node_(*detail::nodes_of(context).node) {}
 
   [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
+  [[nodiscard]] MemoryTransport* memory() noexcept override { return this; }
+  [[nodiscard]] DataTransport& data() noexcept override { return *this; }
   [[nodiscard]] bool reaches(WorldRank peer) const override {
     return node_.local_rank_of(peer) >= 0;
   }

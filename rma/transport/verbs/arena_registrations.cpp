@@ -13,18 +13,18 @@
 
 namespace tessera::rma::verbs {
 
-ArenaRegistrations::ArenaRegistrations(Registrar& registrar, std::shared_ptr<detail::Node> node,
+ArenaRegistrations::ArenaRegistrations(Registrar& registrar,
+                                       std::shared_ptr<detail::ReachableMemory> arena,
                                        std::uint64_t slab_bytes, bool has_atomics) noexcept
     : registrar_(registrar),
-      node_(std::move(node)),
+      arena_(std::move(arena)),
       slab_bytes_(slab_bytes),
       access_(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
               (has_atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0)) {}
 
 bool ArenaRegistrations::is_in_arena(const std::byte* at) const noexcept {
-  const detail::NodeMemory& memory = node_->memory();
-  const std::byte* const first = memory.base() + memory.header().arena_offset;
-  return at >= first && at < memory.base() + memory.size();
+  const std::span<const std::byte> arena = arena_->bytes();
+  return at >= arena.data() && at < arena.data() + arena.size();
 }
 
 // Requires: mutex_ is locked, at least shared.
@@ -58,27 +58,25 @@ Result<RegisteredSpan> ArenaRegistrations::find(std::byte* from, std::uint64_t b
 
 // Registers the slabs of `bytes` from `from` on, up to the first registered one.
 Status ArenaRegistrations::add_part(std::byte* from, std::uint64_t bytes) {
-  const detail::NodeMemory& memory = node_->memory();
-  const auto offset = static_cast<std::uint64_t>(from - memory.base());
+  const std::span<std::byte> arena = arena_->bytes();
+  const auto offset = static_cast<std::uint64_t>(from - arena.data());
   const auto next = std::find_if(parts_.begin(), parts_.end(),
                                  [&](const Part& part) { return part.from > from; });
-  const std::uint64_t first =
-      std::max(offset / slab_bytes_ * slab_bytes_, memory.header().arena_offset);
-  const std::uint64_t limit = next == parts_.end()
-                                  ? memory.size() / detail::granule_bytes * detail::granule_bytes
-                                  : static_cast<std::uint64_t>(next->from - memory.base());
+  const std::uint64_t first = offset / slab_bytes_ * slab_bytes_;
+  const std::uint64_t limit =
+      next == parts_.end() ? arena.size() : static_cast<std::uint64_t>(next->from - arena.data());
   const std::uint64_t end =
       std::min((offset + bytes + slab_bytes_ - 1) / slab_bytes_ * slab_bytes_, limit);
-  if (Status status = node_->arena().keep(first, end - first); !status.ok()) {
+  if (Status status = arena_->keep(arena.subspan(first, end - first)); !status.ok()) {
     return Status::error(Code::unsupported, status.message());
   }
-  std::byte* const start = memory.base() + first;
+  std::byte* const start = arena.data() + first;
   auto registration = registrar_.pin(start, end - first, access_);
   if (!registration.ok()) {
     refusal_ = Status::error(Code::unsupported, registration.status().message());
     return refusal_;
   }
-  parts_.insert(next, Part{start, memory.base() + end, std::move(*registration)});
+  parts_.insert(next, Part{start, arena.data() + end, std::move(*registration)});
   return {};
 }
 

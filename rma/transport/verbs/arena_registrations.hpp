@@ -5,7 +5,7 @@
 // registrations.
 //
 // A device keeps the pages that are registered with it. So a slab's memory is taken whole and never
-// returned to the system (Arena::keep), while regions in it are created and freed.
+// returned to the system (ReachableMemory::keep), while regions in it are created and freed.
 //
 // Threads: all functions may be called from any thread; those that find registered memory share a
 // lock.
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "rma/base/result.hpp"
-#include "rma/node/node.hpp"
+#include "rma/transport/rdma.hpp"
 #include "rma/transport/verbs/registration.hpp"
 
 namespace tessera::rma::verbs {
@@ -34,7 +34,7 @@ struct RegisteredSpan {
 class ArenaRegistrations {
  public:
   /// `slab_bytes`: a multiple of a granule. `has_atomics`: registered for remote atomics.
-  ArenaRegistrations(Registrar& registrar, std::shared_ptr<detail::Node> node,
+  ArenaRegistrations(Registrar& registrar, std::shared_ptr<detail::ReachableMemory> arena,
                      std::uint64_t slab_bytes, bool has_atomics) noexcept;
 
   [[nodiscard]] bool is_in_arena(const std::byte* at) const noexcept;
@@ -55,7 +55,7 @@ class ArenaRegistrations {
   Status add_part(std::byte* from, std::uint64_t bytes);
 
   Registrar& registrar_;
-  std::shared_ptr<detail::Node> node_;
+  std::shared_ptr<detail::ReachableMemory> arena_;
   const std::uint64_t slab_bytes_;
   const int access_;
   mutable std::shared_mutex mutex_;

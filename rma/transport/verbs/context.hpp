@@ -18,7 +18,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/node/node.hpp"
 #include "rma/transport/rdma.hpp"
 #include "rma/transport/verbs/arena_registrations.hpp"
 #include "rma/transport/verbs/buffer_pool.hpp"
@@ -76,7 +75,6 @@ struct Adapter {
   void dispatch_events() const;
 
   std::shared_ptr<Device> device;
-  std::shared_ptr<detail::Node> node;
   VerbsContextOptions options;
   std::unique_ptr<Registrar> registrar;
   std::unique_ptr<ArenaRegistrations> arena;

@@ -85,16 +85,15 @@ Result<std::shared_ptr<Device>> open_device(std::shared_ptr<VerbsLibrary> librar
 }  // namespace
 
 Result<std::shared_ptr<detail::RdmaProvider>> find_rdma_provider(
-    std::shared_ptr<VerbsLibrary> library, const TransportContext& context) {
+    std::shared_ptr<VerbsLibrary> library, const detail::RdmaProviderContext& context) {
   TESSERA_ASSIGN_OR_RETURN(const DeviceOptions wanted, DeviceOptions::from(*context.settings));
   auto adapter = std::make_shared<Adapter>();
   TESSERA_ASSIGN_OR_RETURN(adapter->device, open_device(std::move(library), wanted));
-  adapter->node = context.shared_node;
   adapter->options = options_of(*adapter->device, *context.settings);
   TESSERA_ASSIGN_OR_RETURN(adapter->registrar,
                            Registrar::create(adapter->device->library(), adapter->device->domain(),
                                              registration_options(*context.settings)));
-  adapter->arena = std::make_unique<ArenaRegistrations>(*adapter->registrar, adapter->node,
+  adapter->arena = std::make_unique<ArenaRegistrations>(*adapter->registrar, context.memory,
                                                         adapter->options.slab_bytes,
                                                         adapter->device->limits().has_atomics);
   return std::shared_ptr<detail::RdmaProvider>(std::make_shared<VerbsProvider>(std::move(adapter)));

@@ -16,7 +16,7 @@ namespace tessera::rma::verbs {
 /// Finds the device that the job's settings name, or the best one. Errors: unsupported, with the
 /// reason, if none is usable.
 Result<std::shared_ptr<detail::RdmaProvider>> find_rdma_provider(
-    std::shared_ptr<VerbsLibrary> library, const TransportContext& context);
+    std::shared_ptr<VerbsLibrary> library, const detail::RdmaProviderContext& context);
 
 /// For messages: the device that would be used, or why none is usable.
 std::string describe_device(std::shared_ptr<VerbsLibrary> library, const Settings& settings);

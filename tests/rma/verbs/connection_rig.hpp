@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "rma/server/reachable_memory.hpp"
 #include "rma/transport/verbs/connection.hpp"
 #include "rma/transport/verbs/context.hpp"
 #include "rma/tuning.hpp"
@@ -28,13 +29,13 @@ inline std::unique_ptr<VerbsContext> make_context(
   settings.verbs_device = name;
   auto adapter = std::make_shared<Adapter>();
   adapter->device = Device::open(network, DeviceOptions::from(settings).value()).value();
-  adapter->node = detail::rig_node(detail::rig_memory(1), 0, true);
   change(adapter->options);
   adapter->registrar =
       Registrar::create(network, adapter->device->domain(), RegistrationOptions()).value();
-  adapter->arena = std::make_unique<ArenaRegistrations>(*adapter->registrar, adapter->node,
-                                                        adapter->options.slab_bytes,
-                                                        adapter->device->limits().has_atomics);
+  adapter->arena = std::make_unique<ArenaRegistrations>(
+      *adapter->registrar,
+      server::reachable_memory_of(detail::rig_node(detail::rig_memory(1), 0, true)),
+      adapter->options.slab_bytes, adapter->device->limits().has_atomics);
   return VerbsContext::create(std::move(adapter)).value();
 }
 

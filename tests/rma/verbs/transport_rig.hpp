@@ -176,19 +176,19 @@ class RdmaJob {
     warnings_.push_back(line);
   }
   // Rank i uses device "fake<i>".
-  Result<std::shared_ptr<detail::RdmaProvider>> find(const TransportContext& context) {
+  Result<std::shared_ptr<detail::RdmaProvider>> find(const detail::RdmaProviderContext& context) {
     if (has_no_device(context.rank)) {
       return Status::error(Code::unsupported, "there is no device here");
     }
     Settings mine = *context.settings;
     mine.verbs_device = "fake" + std::to_string(context.rank.value);
-    TransportContext changed = context;
+    detail::RdmaProviderContext changed = context;
     changed.settings = &mine;
     return verbs::find_rdma_provider(network_, changed);
   }
   TransportFactory transport() {
     TransportFactory factory = server::factory(
-        "fabric", [this](const TransportContext& context) { return find(context); });
+        "fabric", [this](const detail::RdmaProviderContext& context) { return find(context); });
     factory.create = [this, create = factory.create](const TransportContext& context) {
       TransportContext changed = context;
       changed.warn = [this](const std::string& line) { record_warning(line); };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rma/server/reachable_memory.hpp"
 #include "rma/transport/verbs/connection_address.hpp"
 #include "rma/transport/verbs/device_discovery.hpp"
 #include "tests/rma/agent_rig.hpp"
@@ -35,10 +36,10 @@ class VerbsAgent : public testing::Test {
     return [network, device](const std::shared_ptr<detail::Node>& node) {
       Settings settings;
       settings.verbs_device = device;
-      TransportContext context;
-      context.settings = &settings;
-      context.shared_node = node;
-      return verbs::find_rdma_provider(network, context).value();
+      return verbs::find_rdma_provider(
+                 network,
+                 {.rank = WorldRank{0}, .settings = &settings, .memory = reachable_memory_of(node)})
+          .value();
     };
   }
   RawPeer authenticated_peer() {
