@@ -187,17 +187,15 @@ Result<std::shared_ptr<RaceLog>> RaceLog::create(const rma::Job& job, const rma:
   if (wanted == "off") {
     return std::shared_ptr<RaceLog>();
   }
-  return rma::detail::catch_bad_alloc([&]() -> Result<std::shared_ptr<RaceLog>> {
-    rma::OrderObserver* observer = job.order_observer();
-    if (observer == nullptr) {
-      rma::Job same = job;
-      observer = &same.observe_order(std::make_unique<RaceCheck>(job, wanted == "races-fail"));
-    }
-    auto& check = static_cast<RaceCheck&>(*observer);
-    std::shared_ptr<RaceLog> log(new RaceLog(check, team.shared_state().get()));
-    check.add(log);
-    return log;
-  });
+  rma::OrderObserver* observer = job.order_observer();
+  if (observer == nullptr) {
+    rma::Job same = job;
+    observer = &same.observe_order(std::make_unique<RaceCheck>(job, wanted == "races-fail"));
+  }
+  auto& check = static_cast<RaceCheck&>(*observer);
+  std::shared_ptr<RaceLog> log(new RaceLog(check, team.shared_state().get()));
+  check.add(log);
+  return log;
 }
 
 Status RaceLog::check(rma::Team& team, const rma::Label& label, Status& race) {
