@@ -245,7 +245,7 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
   };
   std::size_t bytes = 0;
   std::shared_ptr<detail::ArrayState> life;
-  TESSERA_RETURN_IF_ERROR(attempt(team.agree([&]() -> Status {
+  const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(check_bytes(distribution, element.bytes));
     if (distribution.nranks() != team.size()) {
       return Status::error(Code::invalid_argument,
@@ -258,7 +258,8 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
     life->name = options.name;
     TESSERA_ASSIGN_OR_RETURN(life->races, detail::RaceLog::create(job, team));
     return {};
-  })));
+  };
+  TESSERA_RETURN_IF_ERROR(attempt(team.agree(prepare)));
   TESSERA_RETURN_IF_ERROR(attempt(
       check_same_on_all(team, distribution, element, options.region, job.settings().check)));
   rma::RegionOptions region_options = options.region;

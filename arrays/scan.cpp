@@ -148,9 +148,8 @@ class SegmentedScan {
 
  private:
   Status pass_over(const Share& share, ScanCarry<T>& carry, bool writes) {
-    return share.for_each_piece([&](std::int64_t lo, std::int64_t count) {
-      return pass(lo, count, carry, writes);
-    });
+    return share.for_each_piece(
+        [&](std::int64_t lo, std::int64_t count) { return pass(lo, count, carry, writes); });
   }
   Status pass(std::int64_t lo, std::int64_t count, ScanCarry<T>& carry, bool writes) {
     TESSERA_RETURN_IF_ERROR(flags_.read(lo, count));
@@ -343,20 +342,20 @@ Result<std::int64_t> detail::Scans<T>::pack(const Subarray<T>& from, const Chunk
   ScanSelection& selected = packing.selected;
   std::vector<T> elements;
   const auto move = [&](std::int64_t lo, std::int64_t count) -> Status {
-        TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
-        elements.resize(static_cast<std::size_t>(count));
-        TESSERA_RETURN_IF_ERROR(
-            from.array().get_box(vector_range(loose, lo, count), {elements.data(), Strides{1}}));
-        std::int64_t kept = 0;
-        for (std::int64_t i = 0; i < count; ++i) {
-          if (flags[i]) {
-            elements[static_cast<std::size_t>(kept++)] = elements[static_cast<std::size_t>(i)];
-          }
-        }
-        const Box range = vector_range(packed, selected.before, kept);
-        selected.before += kept;
-        return to.array().put_box(range, {elements.data(), Strides{1}});
-      };
+    TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
+    elements.resize(static_cast<std::size_t>(count));
+    TESSERA_RETURN_IF_ERROR(
+        from.array().get_box(vector_range(loose, lo, count), {elements.data(), Strides{1}}));
+    std::int64_t kept = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (flags[i]) {
+        elements[static_cast<std::size_t>(kept++)] = elements[static_cast<std::size_t>(i)];
+      }
+    }
+    const Box range = vector_range(packed, selected.before, kept);
+    selected.before += kept;
+    return to.array().put_box(range, {elements.data(), Strides{1}});
+  };
   TESSERA_RETURN_IF_ERROR(
       to.array().sync([&] { return packing.share.for_each_piece(move); }).context("pack"));
   return selected.all;

@@ -124,14 +124,15 @@ Result<RealValues<T>> decompose_gathered(const SvdProblem& problem) {
   Team& team = problem.target().team();
   const rma::TeamRank solver{0};
   RealValues<T> values;
-  TESSERA_RETURN_IF_ERROR(problem.target().sync([&]() -> Status {
+  const auto solve = [&]() -> Status {
     values.resize(static_cast<std::size_t>(problem.count()));
     if (team.rank() == solver) {
       TESSERA_RETURN_IF_ERROR(decompose_on_root<T>(problem, values));
       return problem.vectors ? problem.vectors->vh.array->fence() : Status();
     }
     return {};
-  }));
+  };
+  TESSERA_RETURN_IF_ERROR(problem.target().sync(solve));
   if (!values.empty()) {
     TESSERA_RETURN_IF_ERROR(team.broadcast(std::as_writable_bytes(std::span(values)), solver));
   }

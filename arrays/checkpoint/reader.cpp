@@ -101,7 +101,8 @@ class CheckpointState {
 Status CheckpointState::begin() {
   const rma::LabelScope scope(team_, call("open"));
   TESSERA_RETURN_IF_ERROR(check_same_call(team_, "path", path_));
-  TESSERA_RETURN_IF_ERROR(team_.agree([&] { return is_leader(team_) ? load_catalog() : check_hdf5(); }));
+  TESSERA_RETURN_IF_ERROR(
+      team_.agree([&] { return is_leader(team_) ? load_catalog() : check_hdf5(); }));
   std::vector<std::byte> bytes;
   if (is_leader(team_)) {
     bytes = pack(catalog_);

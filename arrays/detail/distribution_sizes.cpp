@@ -32,9 +32,10 @@ Status make_table(std::vector<std::int64_t>& table, std::int64_t count, std::str
         return Status();
       },
       [&] {
-        return Status::error(Code::no_memory,
-                             fmt::format("a table of {} {} needs {:.1f} GiB", count, entries,
-                                         static_cast<double>(count) * sizeof(std::int64_t) / 0x1p30))
+        return Status::error(
+                   Code::no_memory,
+                   fmt::format("a table of {} {} needs {:.1f} GiB", count, entries,
+                               static_cast<double>(count) * sizeof(std::int64_t) / 0x1p30))
             .hint("cut the axes into fewer blocks, or by sizes instead of bounds");
       });
 }

@@ -46,7 +46,7 @@ class CollectiveStep {
   /// different things; no_memory if a member calls report_no_memory() instead.
   Status meet(const CollectiveCall& call, const StepPayload& payload = {});
   /// The same for a member that reports an error. If members called different things, the message
-  /// has the error. Throws nothing.
+  /// has the error.
   Status meet_with_error(const Status& error, const CollectiveCall& call,
                          const StepPayload& payload = {});
   /// Meets in place of a call with wrong arguments, since the others wait; returns `error`.

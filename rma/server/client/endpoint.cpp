@@ -98,8 +98,9 @@ Status end_refused(Completion& done, Status refusal) {
 // Announces a part and starts it.
 template <class Start>
 Status announced(Completion& done, Start&& start) {
-  done.begin();
-  return end_refused(done, detail::catch_bad_alloc(start));
+  BegunPart part(done);
+  part.hand_over(start());
+  return {};
 }
 
 // Starts a request for each batch of a list. A fragment that forms a batch alone, possibly because
