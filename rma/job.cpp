@@ -138,11 +138,9 @@ Status Job::fence(WorldRank rank) {
 }
 
 int Job::progress() {
-  int arrived = 0;
-  detail::catch_bad_alloc([&]() -> Status {
-    arrived = state_->transports().progress();
-    return {};
-  }).ignore("the next call, or a wait, tries again");
+  // Without memory, the next call or a wait tries again.
+  const int arrived =
+      detail::catch_bad_alloc([this] { return state_->transports().progress(); }, [] { return 0; });
   const detail::ProgressScope helping(state_->node().helper());
   helping.help();
   return arrived;
@@ -335,11 +333,8 @@ Status check_thread_count(std::int64_t ranks) {
 Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,
                       const ThreadRunOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_thread_count(ranks));
-  try {
-    return run_each(ranks, body, options);
-  } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory, fmt::format("no memory for {} ranks as threads", ranks));
-  }
+  return detail::catch_bad_alloc([&] { return run_each(ranks, body, options); },
+                                 "no memory for that many ranks as threads");
 }
 
 }  // namespace tessera::rma

@@ -320,10 +320,12 @@ void Client::check_hosts() {
 // If there is no memory for the list of sockets, the thread polls again soon.
 void Client::sleep_on_sockets(std::chrono::nanoseconds period) noexcept {
   constexpr std::chrono::nanoseconds soon = std::chrono::milliseconds(1);
-  try {
+  const Status polled = detail::catch_bad_alloc([&] {
     check_hosts();
     poll_sockets(period);
-  } catch (const std::bad_alloc&) {
+    return Status();
+  });
+  if (!polled.ok()) {
     std::this_thread::sleep_for(std::min(period, soon));
   }
 }

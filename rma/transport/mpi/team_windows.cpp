@@ -192,14 +192,12 @@ Result<SharedWindow*> TeamWindows::make(Team& team, const std::vector<std::uint6
     made.base = made.memory->local();
     made.direct = made.memory->direct();
   } else if (!options.sparse) {
-    TESSERA_RETURN_IF_ERROR(
-        team.agree(detail::catch_bad_alloc([&] { return check_room(sizes, own_bytes, source); })));
+    TESSERA_RETURN_IF_ERROR(team.agree([&] { return check_room(sizes, own_bytes, source); }));
   }
   if (source.transport == nullptr && world_->library().allocated_windows_break &&
       group_.is_one_machine) {
-    auto pages = detail::catch_bad_alloc([&] { return PageSegment::create(own_bytes); });
-    TESSERA_RETURN_IF_ERROR(team.agree(pages.status()));
-    made.memory = std::move(pages).take();
+    TESSERA_ASSIGN_OR_RETURN(made.memory,
+                             team.agree([&] { return PageSegment::create(own_bytes); }));
     made.is_exposed = true;
     made.base = made.memory->local();
   }
