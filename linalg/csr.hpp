@@ -25,7 +25,6 @@
 // collectively.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,7 +37,6 @@
 #include "arrays/distribution.hpp"
 #include "linalg/local_csr.hpp"
 #include "linalg/sparse_pattern.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/result.hpp"
 #include "rma/element.hpp"
 #include "rma/job.hpp"
@@ -128,11 +126,6 @@ class SparseMatrix {
   /// Collective. Ends a collective operation in which this rank found `own_status`: an error of any
   /// member is the result on all.
   rma::Status sync(const rma::Status& own_status);
-  /// The same for what body() returns; no_memory if memory runs out in it.
-  template <std::invocable Body>
-  rma::Status sync(Body&& body) {
-    return sync(rma::detail::catch_bad_alloc(std::forward<Body>(body)));
-  }
 
   /// "sparse matrix 'A' (float64, 100 x 100, 298 entries)".
   [[nodiscard]] std::string describe() const;

@@ -84,7 +84,7 @@ Status solve_by_columns(const MatrixMap& a, const MatrixMap& b, const MatrixMap&
   TESSERA_RETURN_IF_ERROR(check_independent<T>(copy.work, a.rows(), a.columns()));
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix c, detail::whole_columns(b, team, Use::copy));
   const LocalMatrix<T> columns = c.local<T>();
-  return c.store(x, [&]() -> Status {
+  const auto solve = [&]() -> Status {
     if (columns.is_empty()) {
       return {};
     }
@@ -94,7 +94,8 @@ Status solve_by_columns(const MatrixMap& a, const MatrixMap& b, const MatrixMap&
     r.box.set(0, 0, a.columns());
     return variants::solve_triangular<T>({r, Triangle::upper}, copy.blocks.width,
                                          columns.part(0, a.columns(), 0, columns.columns));
-  });
+  };
+  return x.array->team().do_together([&] { return c.store(x, solve()); });
 }
 
 template <Scalar T>

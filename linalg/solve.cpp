@@ -60,7 +60,7 @@ void multiply(const LocalMatrix<T>& x, T alpha) {
 template <Scalar T, class Solver>
 Status solve_columns(const MatrixMap& b, Solver&& solver) {
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix x, detail::whole_columns(b, b.array->team(), Use::in_place));
-  return x.store(b, [&] { return solver(x.local<T>()); });
+  return b.array->team().do_together([&] { return x.store(b, solver(x.local<T>())); });
 }
 
 std::int64_t panel_width(const MatrixMap& a, const MethodOptions& how) {
@@ -145,9 +145,9 @@ Status invert_definite_own(const MatrixMap& a, const CholeskyOptions& options) {
   for (std::int64_t column = 0; column < x.columns; ++column) {
     x(blocks.block(blocks.rank).lo + column, column) = T{1};
   }
-  return inverse.store(a, [&] {
-    return solve_cholesky_columns<T>(factor_map(copy, options.triangle), options.triangle,
-                                     copy.blocks.width, x);
+  return team.do_together([&] {
+    return inverse.store(a, solve_cholesky_columns<T>(factor_map(copy, options.triangle),
+                                                      options.triangle, copy.blocks.width, x));
   });
 }
 

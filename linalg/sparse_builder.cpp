@@ -124,11 +124,8 @@ Status SparseBuilder<T>::explain(std::int64_t row, std::int64_t column) const {
 
 template <SparseElement T>
 Status SparseBuilder<T>::add(std::int64_t row, std::int64_t column, T value) {
-  TESSERA_RETURN_IF_ERROR(check(row, column));
-  return catch_bad_alloc([&] {
-    added_.push_back({row, column, value});
-    return Status();
-  });
+  const Triplet<T> entry{row, column, value};
+  return add(std::span(&entry, 1));
 }
 
 template <SparseElement T>

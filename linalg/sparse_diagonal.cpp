@@ -48,7 +48,7 @@ Status on_own_rows(SparseMatrix<T>& matrix, std::string_view doing, const Status
   };
   signature.add(matrix.values().id());
   TESSERA_RETURN_IF_ERROR(attempt(detail::meet(matrix.values(), given, signature)));
-  return attempt(matrix.sync([&]() -> Status {
+  return attempt(detail::meet(matrix.values(), [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
     TESSERA_RETURN_IF_ERROR(work(own));
     return own.end();

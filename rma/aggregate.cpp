@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/engine/named.hpp"
 #include "rma/job.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/actions.hpp"
@@ -238,7 +239,7 @@ Status Aggregate::try_to_add(Op op, const Scale* scale, const RemoteAddress& at,
 template <class... What>
 Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const What&... what) {
   const bool is_first = !added_ || !added_->op;
-  Status status = detail::catch_bad_alloc([&]() -> Status {
+  Status status = detail::named(job_->state(), [&]() -> Status {
     if (!added_) {
       added_ = std::make_unique<Added>();
     }
@@ -248,7 +249,7 @@ Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const 
     if (is_first && added_) {
       added_->op.reset();
     }
-    return job_->name_rank(std::move(status));
+    return status;
   }
   if (added_->pieces >= most_pieces) {
     added_->sent = added_->send(*job_, overlap_);

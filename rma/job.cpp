@@ -7,7 +7,6 @@
 #include <exception>
 #include <functional>
 #include <future>
-#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -284,18 +283,20 @@ Status run_each(std::int32_t ranks, const std::function<Status(Job&)>& body,
                 const ThreadRunOptions& options) {
   ThreadGroup group(ranks);
   std::vector<Status> results(static_cast<std::size_t>(ranks));
+  std::vector<JobOptions> of_ranks;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    of_ranks.push_back({.bootstrap = group.member(WorldRank{rank}),
+                        .settings = options.settings,
+                        .transports = options.transports});
+  }
   {
     ThreadStart threads;
     try {
       for (std::int32_t rank = 0; rank < ranks; ++rank) {
         threads.add([&, rank] {
-          Status& result = results[static_cast<std::size_t>(rank)];
-          auto job = detail::catch_bad_alloc([&] {
-            return Job::start({.bootstrap = group.member(WorldRank{rank}),
-                               .settings = options.settings,
-                               .transports = options.transports});
-          });
-          result = job.ok() ? body(*job) : job.status();
+          const auto at = static_cast<std::size_t>(rank);
+          auto job = Job::start(std::move(of_ranks[at]));
+          results[at] = job.ok() ? body(*job) : job.status();
         });
       }
     } catch (const std::system_error& error) {

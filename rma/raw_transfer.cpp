@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
@@ -130,8 +129,9 @@ Handle start(Job& job, const Action& action, RawAddress at, void* local, const W
     started = act(found);
     return Status();
   };
-  Status status = detail::catch_bad_alloc(
-      [&] { return act_on_unknown_address(job, action, at, local, shape_of(what), keep); });
+  Status status = detail::named(job.state(), [&] {
+    return act_on_unknown_address(job, action, at, local, shape_of(what), keep);
+  });
   return status.ok() ? std::move(started) : Handle::failed(job, at.rank, std::move(status));
 }
 
@@ -407,7 +407,7 @@ bool writes_overlap(const JobState& job, Fragments fragments) {
 template <class Action, class Act>
 Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists lists, const Act& act) {
   Handle handle;
-  Status status = detail::catch_bad_alloc([&]() -> Status {
+  Status status = detail::named(job.state(), [&]() -> Status {
     RegionSorter sorter(job, rank);
     for (const RunList& list : lists) {
       TESSERA_RETURN_IF_ERROR(sorter.add(list));

@@ -4,7 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
@@ -139,7 +138,7 @@ void* Region::raw_pointer(TeamRank rank) const noexcept {
   if (state_->is_freed()) {
     return nullptr;
   }
-  const auto pointer = detail::catch_bad_alloc([&] { return state_->raw_pointer(rank); });
+  const auto pointer = detail::named(state_->job(), [&] { return state_->raw_pointer(rank); });
   return pointer.ok() ? *pointer : nullptr;
 }
 

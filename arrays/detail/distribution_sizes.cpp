@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <new>
-#include <stdexcept>
 #include <string_view>
 #include <vector>
 
 #include "arrays/detail/distribution_data.hpp"
+
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays::detail {
 

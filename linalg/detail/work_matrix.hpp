@@ -13,7 +13,6 @@
 // between the two arrays.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 
@@ -21,7 +20,6 @@
 #include "linalg/blas.hpp"
 #include "linalg/detail/matrix_map.hpp"
 #include "linalg/local_matrix.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/result.hpp"
 
 namespace tessera::linalg::detail {
@@ -56,11 +54,6 @@ class WorkMatrix {
   /// has, to `to`, and returns the error of any member's `own_status`. Does nothing if `to` is the
   /// array itself.
   rma::Status store(const MatrixMap& to, rma::Status own_status = {});
-  /// The same with what body() returns; no_memory if memory runs out in it.
-  template <std::invocable Body>
-  rma::Status store(const MatrixMap& to, Body&& body) {
-    return store(to, rma::detail::catch_bad_alloc(std::forward<Body>(body)));
-  }
 
   [[nodiscard]] MatrixMap map() const noexcept {
     return copy_ ? MatrixMap{&*copy_, copy_->box(), 0, 1} : original_;

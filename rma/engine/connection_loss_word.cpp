@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
+
 namespace tessera::rma::detail {
 namespace {
 

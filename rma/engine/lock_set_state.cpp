@@ -13,7 +13,6 @@
 #include <string>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/long_wait.hpp"
 #include "rma/engine/region_numbers.hpp"

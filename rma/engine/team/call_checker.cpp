@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <optional>
 #include <string_view>
+
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::rma::detail {
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <new>
 #include <utility>
 
 #include "rma/base/backoff.hpp"

@@ -4,11 +4,11 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <new>
 #include <optional>
 #include <utility>
 
 #include "rma/base/backoff.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/client/client.hpp"
 #include "rma/server/connection/poller.hpp"
 

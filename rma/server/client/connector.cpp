@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <new>
 #include <thread>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/client/client.hpp"
 #include "rma/server/connection/poller.hpp"
 #include "rma/server/wire/handshake.hpp"

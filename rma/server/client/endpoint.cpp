@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/server/client/packing_model.hpp"

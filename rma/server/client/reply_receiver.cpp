@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <new>
 #include <string>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/server/client/client.hpp"

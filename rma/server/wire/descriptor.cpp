@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/wire/bytes.hpp"
 #include "rma/server/wire/wire.hpp"
 

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/node/node.hpp"

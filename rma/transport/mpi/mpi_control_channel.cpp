@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "rma/base/backoff.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transport/mpi/byte_locks.hpp"
 
 namespace tessera::rma::mpi {

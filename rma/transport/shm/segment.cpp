@@ -7,13 +7,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
 
 namespace tessera::rma::shm {
 namespace {
 
-using detail::catch_bad_alloc;
 using detail::granule_bytes;
 
 constexpr std::uint64_t huge_page_bytes = 2ULL << 20;

@@ -17,9 +17,9 @@
 #include <climits>
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
 #include "rma/base/wait_ready.hpp"
 #include "rma/transport/tcp/congestion.hpp"
