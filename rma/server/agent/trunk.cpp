@@ -35,7 +35,7 @@ Status Trunk::pass_on(const ForwardedRequest& forwarded, std::span<const std::by
   request.forwarder = options_.own.value;
   in_flight_.push_back(forwarded);
   bytes_in_flight_ += forwarded.bytes;
-  // Whoever asked for it is refused elsewhere if memory runs out here.
+  // If memory runs out here, the request is refused by the caller.
   struct Undo {
     ~Undo() {
       if (trunk != nullptr) {

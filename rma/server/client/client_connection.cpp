@@ -116,7 +116,7 @@ Status ClientConnection::ask(FrameHeader header, std::span<const std::byte> desc
   struct Entered {
     ~Entered() {
       if (operation != 0) {
-        table.take(operation);
+        static_cast<void>(table.take(operation));
       }
     }
     ReplyTable& table;

@@ -126,7 +126,7 @@ bool MessageChannel::handle_oldest() {
   detail::catch_bad_alloc([&] {
     handler_(header, all.subspan(sizeof header));
     return Status();
-  }).ignore("whoever waits for what the message says finds that it does not come");
+  }).ignore("the rank that waits for this message finds that it does not come");
   oldest_ = (oldest_ + 1) % receive_count;
   return post(oldest).ok();
 }
