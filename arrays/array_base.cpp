@@ -10,7 +10,6 @@
 #include "arrays/call_signature.hpp"
 #include "arrays/detail/tile_cache.hpp"
 #include "arrays/process_grid.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays {
 
@@ -244,27 +243,23 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
     return std::move(status).context(fmt::format("creating array '{}' {}", options.name,
                                                  arrays::to_string(distribution.extents())));
   };
-  Status own_status = check_bytes(distribution, element.bytes);
-  if (own_status.ok() && distribution.nranks() != team.size()) {
-    own_status = Status::error(Code::invalid_argument,
-                               fmt::format("a distribution over {} ranks does not fit a team of {}",
-                                           distribution.nranks(), team.size()));
-  }
   std::size_t bytes = 0;
-  if (own_status.ok()) {
-    bytes = static_cast<std::size_t>(distribution.local_elements(team.rank())) * element.bytes;
-    own_status = memory.check_room(bytes);
-  }
   std::shared_ptr<detail::ArrayState> life;
-  if (own_status.ok()) {
-    own_status = rma::detail::catch_bad_alloc([&] {
-      life = std::make_shared<detail::ArrayState>();
-      life->name = options.name;
-      TESSERA_ASSIGN_OR_RETURN(life->races, detail::RaceLog::create(job, team));
-      return Status();
-    });
-  }
-  TESSERA_RETURN_IF_ERROR(attempt(team.agree(own_status)));
+  const auto prepare = [&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(check_bytes(distribution, element.bytes));
+    if (distribution.nranks() != team.size()) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("a distribution over {} ranks does not fit a team of {}",
+                                       distribution.nranks(), team.size()));
+    }
+    bytes = static_cast<std::size_t>(distribution.local_elements(team.rank())) * element.bytes;
+    TESSERA_RETURN_IF_ERROR(memory.check_room(bytes));
+    life = std::make_shared<detail::ArrayState>();
+    life->name = options.name;
+    TESSERA_ASSIGN_OR_RETURN(life->races, detail::RaceLog::create(job, team));
+    return {};
+  };
+  TESSERA_RETURN_IF_ERROR(attempt(team.agree(prepare)));
   TESSERA_RETURN_IF_ERROR(attempt(
       check_same_on_all(team, distribution, element, options.region, job.settings().check)));
   rma::RegionOptions region_options = options.region;

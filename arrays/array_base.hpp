@@ -37,6 +37,7 @@
 #include "arrays/race_check.hpp"
 #include "arrays/selection.hpp"
 #include "arrays/view.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/element.hpp"
 #include "rma/handle.hpp"
 #include "rma/job.hpp"
@@ -217,6 +218,11 @@ class ArrayBase {
   /// Collective. Ends a collective operation in which this rank found the status `own_status`: as
   /// sync(), but an error in any member's `own_status` takes precedence over errors of fences.
   rma::Status sync(rma::Status own_status) const;
+  /// Collective. The same for what body() returns; no_memory if memory runs out in it.
+  template <std::invocable Body>
+  rma::Status sync(Body&& body) const {
+    return sync(rma::detail::catch_bad_alloc(std::forward<Body>(body)));
+  }
 
   /// One-sided. As put, get and accumulate of Array, for callers that know only the size of
   /// elements: bindings, files, operations on whole arrays. A selection is a Box, a Section, a

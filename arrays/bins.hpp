@@ -22,7 +22,6 @@
 #include "arrays/array.hpp"
 #include "arrays/block_partition_1d.hpp"
 #include "arrays/gather.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/element.hpp"
 
 namespace tessera::arrays {
@@ -111,8 +110,7 @@ rma::Status add_to_bins(const Array<T>& contents, const BinVector& offsets, cons
 template <rma::RealElement T>
 rma::Status sort_bins(const Array<T>& contents, const BinVector& offsets, const BinVector& counts) {
   TESSERA_RETURN_IF_ERROR(contents.sync(detail::check_bin_vectors(contents, offsets, counts)));
-  return contents.sync(rma::detail::catch_bad_alloc(
-      [&] { return detail::sort_own_bins(contents, offsets, counts); }));
+  return contents.sync([&] { return detail::sort_own_bins(contents, offsets, counts); });
 }
 
 }  // namespace tessera::arrays

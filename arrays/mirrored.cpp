@@ -11,7 +11,6 @@
 #include "arrays/call_signature.hpp"
 #include "arrays/detail/node_copy.hpp"
 #include "arrays/detail/own_blocks.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -205,10 +204,9 @@ void drop_copies(Team& team, const ArrayBase& copy) noexcept {
   const rma::LabelScope scope(
       team, call(is_unwinding ? rma::Label::free_by_exception : std::string_view("free"), copy));
   if (const Status met = team.barrier(); met.code() == Code::invalid_argument) {
-    rma::detail::catch_bad_alloc([&]() -> Status {
-      copy.job().log().warning("freeing mirrored " + copy.describe() + ": " + met.message());
-      return {};
-    }).ignore("without memory nothing is logged");
+    copy.job().log().line(rma::LogLevel::warning, [&] {
+      return "freeing mirrored " + copy.describe() + ": " + met.message();
+    });
   }
 }
 

@@ -89,15 +89,23 @@ class RaceCheck : public rma::OrderObserver {
 
   Status before_barrier(rma::Team& team) override {
     Status race;
-    TESSERA_RETURN_IF_ERROR(rma::detail::catch_bad_alloc([&] {
-      const auto logs = logs_of(team);
-      const rma::LabelScope scope(team, {.verb = "barrier"});
-      return logs.empty() ? Status() : check(team, logs, race);
-    }));
+    const rma::LabelScope scope(team, {.verb = "barrier"});
+    TESSERA_RETURN_IF_ERROR(check(
+        team, [&] { return logs_of(team); }, race));
     return race;
   }
 
-  Status check(rma::Team& team, std::span<const std::shared_ptr<RaceLog>> logs, Status& race) {
+  // Of the logs that find() returns.
+  template <class Find>
+  Status check(rma::Team& team, const Find& find, Status& race) {
+    return rma::detail::catch_bad_alloc([&] {
+      const std::vector<std::shared_ptr<RaceLog>> logs = find();
+      return logs.empty() ? Status() : check_logs(team, logs, race);
+    });
+  }
+
+ private:
+  Status check_logs(rma::Team& team, std::span<const std::shared_ptr<RaceLog>> logs, Status& race) {
     on_meeting(*team.shared_state());
     std::vector<LoggedAccess> mine;
     for (const auto& log : logs) {
@@ -116,7 +124,6 @@ class RaceCheck : public rma::OrderObserver {
     return {};
   }
 
- private:
   // If races are errors, they are reported each time.
   [[nodiscard]] std::set<RaceKind> known_races() {
     const std::lock_guard guard(mutex_);
@@ -187,25 +194,21 @@ Result<std::shared_ptr<RaceLog>> RaceLog::create(const rma::Job& job, const rma:
   if (wanted == "off") {
     return std::shared_ptr<RaceLog>();
   }
-  return rma::detail::catch_bad_alloc([&]() -> Result<std::shared_ptr<RaceLog>> {
-    rma::OrderObserver* observer = job.order_observer();
-    if (observer == nullptr) {
-      rma::Job same = job;
-      observer = &same.observe_order(std::make_unique<RaceCheck>(job, wanted == "races-fail"));
-    }
-    auto& check = static_cast<RaceCheck&>(*observer);
-    std::shared_ptr<RaceLog> log(new RaceLog(check, team.shared_state().get()));
-    check.add(log);
-    return log;
-  });
+  rma::OrderObserver* observer = job.order_observer();
+  if (observer == nullptr) {
+    rma::Job same = job;
+    observer = &same.observe_order(std::make_unique<RaceCheck>(job, wanted == "races-fail"));
+  }
+  auto& check = static_cast<RaceCheck&>(*observer);
+  std::shared_ptr<RaceLog> log(new RaceLog(check, team.shared_state().get()));
+  check.add(log);
+  return log;
 }
 
 Status RaceLog::check(rma::Team& team, const rma::Label& label, Status& race) {
   const rma::LabelScope scope(team, label);
-  return rma::detail::catch_bad_alloc([&] {
-    const std::shared_ptr<RaceLog> self = shared_from_this();
-    return check_.check(team, std::span(&self, 1), race);
-  });
+  return check_.check(
+      team, [this] { return std::vector{shared_from_this()}; }, race);
 }
 
 void RaceLog::open(LoggedArray array) {

@@ -13,7 +13,6 @@
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/exact_sum.hpp"
 #include "arrays/transform.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays {
 
@@ -365,13 +364,9 @@ Result<double> max_whole_line_sum(std::string_view verb, const Subarray<T>& a, i
   rma::Team& team = team_of(a);
   TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
                            BlockPartition1D::even(a.box().extent(1 - over), team.size()));
-  double most = 0;
-  const Status mine = rma::detail::catch_bad_alloc([&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(most, max_own_line_sum(a, over, partition));
-    return {};
-  });
-  TESSERA_RETURN_IF_ERROR(team.agree(mine).context(std::string(verb)));
-  return max_over_members(team, most);
+  const Result<double> most = team.agree([&] { return max_own_line_sum(a, over, partition); });
+  TESSERA_RETURN_IF_ERROR(Status(most.status()).context(verb));
+  return max_over_members(team, *most);
 }
 
 template <class T>

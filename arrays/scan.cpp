@@ -12,7 +12,6 @@
 #include "arrays/block_partition_1d.hpp"
 #include "arrays/detail/arithmetic.hpp"
 #include "arrays/transform.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays {
 
@@ -83,15 +82,13 @@ struct Share {
   std::int64_t hi = 0;
   std::int64_t piece = 1;
 
-  // Calls body(lo, count) for each piece; returns no_memory if an allocation fails.
+  // Calls body(lo, count) for each piece.
   template <class Body>
   Status for_each_piece(Body&& body) const {
-    return rma::detail::catch_bad_alloc([&]() -> Status {
-      for (std::int64_t at = lo; at < hi; at += piece) {
-        TESSERA_RETURN_IF_ERROR(body(at, std::min(piece, hi - at)));
-      }
-      return {};
-    });
+    for (std::int64_t at = lo; at < hi; at += piece) {
+      TESSERA_RETURN_IF_ERROR(body(at, std::min(piece, hi - at)));
+    }
+    return {};
   }
 };
 
@@ -137,8 +134,7 @@ class SegmentedScan {
     rma::Team& team = to_.array->team();
     TESSERA_ASSIGN_OR_RETURN(const Share share, share_of(team, to_.box.extent(0), sizeof(T)));
     ScanCarry<T> mine;
-    TESSERA_RETURN_IF_ERROR(team.agree(share.for_each_piece(
-        [&](std::int64_t lo, std::int64_t count) { return pass(lo, count, mine, false); })));
+    TESSERA_RETURN_IF_ERROR(team.agree([&] { return pass_over(share, mine, false); }));
     TESSERA_ASSIGN_OR_RETURN(const auto all, team.allgather_value(mine));
     ScanCarry<T> carry;
     for (std::int32_t rank = 0; rank < team.rank().value; ++rank) {
@@ -147,11 +143,14 @@ class SegmentedScan {
                   ? next
                   : ScanCarry<T>{step_.join(carry.value, next.value), carry.begins_segment};
     }
-    return to_.array->sync(share.for_each_piece(
-        [&](std::int64_t lo, std::int64_t count) { return pass(lo, count, carry, true); }));
+    return to_.array->sync([&] { return pass_over(share, carry, true); });
   }
 
  private:
+  Status pass_over(const Share& share, ScanCarry<T>& carry, bool writes) {
+    return share.for_each_piece(
+        [&](std::int64_t lo, std::int64_t count) { return pass(lo, count, carry, writes); });
+  }
   Status pass(std::int64_t lo, std::int64_t count, ScanCarry<T>& carry, bool writes) {
     TESSERA_RETURN_IF_ERROR(flags_.read(lo, count));
     TESSERA_RETURN_IF_ERROR(fetch(from_, lo, count, elements_));
@@ -210,12 +209,12 @@ struct ScanSelection {
 
 Result<ScanSelection> count_selected(rma::Team& team, const Share& share, MaskReader& flags) {
   std::int64_t mine = 0;
-  const Status counted = share.for_each_piece([&](std::int64_t lo, std::int64_t count) {
+  const auto add = [&](std::int64_t lo, std::int64_t count) {
     Status read = flags.read(lo, count);
     mine += read.ok() ? flags.count() : 0;
     return read;
-  });
-  TESSERA_RETURN_IF_ERROR(team.agree(counted));
+  };
+  TESSERA_RETURN_IF_ERROR(team.agree([&] { return share.for_each_piece(add); }));
   TESSERA_ASSIGN_OR_RETURN(const auto counts, team.allgather_value(mine));
   ScanSelection selected;
   for (std::int32_t rank = 0; rank < team.size(); ++rank) {
@@ -342,23 +341,23 @@ Result<std::int64_t> detail::Scans<T>::pack(const Subarray<T>& from, const Chunk
   MaskReader& flags = packing.flags;
   ScanSelection& selected = packing.selected;
   std::vector<T> elements;
-  const Status mine =
-      packing.share.for_each_piece([&](std::int64_t lo, std::int64_t count) -> Status {
-        TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
-        elements.resize(static_cast<std::size_t>(count));
-        TESSERA_RETURN_IF_ERROR(
-            from.array().get_box(vector_range(loose, lo, count), {elements.data(), Strides{1}}));
-        std::int64_t kept = 0;
-        for (std::int64_t i = 0; i < count; ++i) {
-          if (flags[i]) {
-            elements[static_cast<std::size_t>(kept++)] = elements[static_cast<std::size_t>(i)];
-          }
-        }
-        const Box range = vector_range(packed, selected.before, kept);
-        selected.before += kept;
-        return to.array().put_box(range, {elements.data(), Strides{1}});
-      });
-  TESSERA_RETURN_IF_ERROR(to.array().sync(mine).context("pack"));
+  const auto move = [&](std::int64_t lo, std::int64_t count) -> Status {
+    TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
+    elements.resize(static_cast<std::size_t>(count));
+    TESSERA_RETURN_IF_ERROR(
+        from.array().get_box(vector_range(loose, lo, count), {elements.data(), Strides{1}}));
+    std::int64_t kept = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (flags[i]) {
+        elements[static_cast<std::size_t>(kept++)] = elements[static_cast<std::size_t>(i)];
+      }
+    }
+    const Box range = vector_range(packed, selected.before, kept);
+    selected.before += kept;
+    return to.array().put_box(range, {elements.data(), Strides{1}});
+  };
+  TESSERA_RETURN_IF_ERROR(
+      to.array().sync([&] { return packing.share.for_each_piece(move); }).context("pack"));
   return selected.all;
 }
 
@@ -373,8 +372,7 @@ Result<std::int64_t> detail::Scans<T>::unpack(const Subarray<T>& from, const Chu
   ScanSelection& selected = packing.selected;
   std::vector<T> elements;
   std::vector<T> moved;
-  const Status mine = packing.share.for_each_piece([&](std::int64_t lo,
-                                                       std::int64_t count) -> Status {
+  const auto move = [&](std::int64_t lo, std::int64_t count) -> Status {
     TESSERA_RETURN_IF_ERROR(flags.read(lo, count));
     const std::int64_t taken = flags.count();
     moved.resize(static_cast<std::size_t>(taken) + 1);  // one more, so that the buffer is not null
@@ -391,8 +389,9 @@ Result<std::int64_t> detail::Scans<T>::unpack(const Subarray<T>& from, const Chu
       }
     }
     return to.array().put_box(range, {elements.data(), Strides{1}});
-  });
-  TESSERA_RETURN_IF_ERROR(to.array().sync(mine).context("unpack"));
+  };
+  TESSERA_RETURN_IF_ERROR(
+      to.array().sync([&] { return packing.share.for_each_piece(move); }).context("unpack"));
   return selected.all;
 }
 

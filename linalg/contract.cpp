@@ -9,7 +9,6 @@
 #include "linalg/blas_threads.hpp"
 #include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/variants/contract_stationary_c.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -36,12 +35,6 @@ Result<Contraction> check_all(const LetteredArray& c, const LetteredArray& a,
     }
   }
   return analyse(c, a, b);
-}
-
-template <Scalar T>
-Status compute(const variants::ContractTask<T>& task) {
-  return rma::detail::catch_bad_alloc([&] { return variants::contract_stationary_c(task); },
-                                      "no memory for lists of dimensions");
 }
 
 }  // namespace
@@ -74,7 +67,7 @@ Status contract(std::string_view a_letters, Array<T>& a, std::string_view b_lett
                                        .alpha = options.alpha,
                                        .beta = options.beta,
                                        .buffer_bytes = buffer_bytes};
-  return c.sync(compute(task)).context(attempt);
+  return c.sync([&] { return variants::contract_stationary_c(task); }).context(attempt);
 }
 
 template Status contract(std::string_view, Array<float>&, std::string_view, Array<float>&,

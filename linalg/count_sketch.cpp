@@ -8,7 +8,6 @@
 #include "linalg/detail/agreement.hpp"
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/sparse_builder.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -86,8 +85,8 @@ Result<SparseMatrix<T>> count_sketch(SparseMatrix<T>& matrix, std::int64_t bucke
   TESSERA_ASSIGN_OR_RETURN(auto builder,
                            SparseBuilder<T>::create(matrix.job(), by_row ? buckets : matrix.rows(),
                                                     by_row ? matrix.columns() : buckets, result));
-  TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree(
-      rma::detail::catch_bad_alloc([&] { return add_sketched(matrix, asked, builder); }))));
+  TESSERA_RETURN_IF_ERROR(
+      attempt(matrix.team().agree([&] { return add_sketched(matrix, asked, builder); })));
   return builder.assemble();
 }
 

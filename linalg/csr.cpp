@@ -105,7 +105,7 @@ Result<SparseMatrix<T>> SparseMatrix<T>::create(const rma::Job& job, LocalCsr<T>
   TESSERA_RETURN_IF_ERROR(
       attempt(detail::check_same_on_all(team, own_rows.columns, "number of columns")));
   TESSERA_ASSIGN_OR_RETURN(const auto counts, team.allgather_value(own_rows.rows));
-  const auto rows = detail::rows_by_count(counts);
+  const auto rows = team.do_together([&] { return detail::rows_by_count(counts); });
   TESSERA_RETURN_IF_ERROR(attempt(team.name_rank(rows.status())));
   auto matrix = adopt(job, team, *rows, std::move(own_rows), options.name);
   return matrix.ok() ? std::move(matrix) : attempt(std::move(matrix).status());

@@ -10,7 +10,6 @@
 #include "linalg/detail/gathered.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/scalapack.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -117,14 +116,13 @@ Result<RealValues<T>> solve_gathered(const Problem& problem) {
   const rma::TeamRank solver{0};
   RealValues<T> values;
   std::int64_t minor = 0;
-  Status own_status = rma::detail::catch_bad_alloc([&]() -> Status {
+  TESSERA_RETURN_IF_ERROR(problem.target().sync([&]() -> Status {
     values.resize(static_cast<std::size_t>(problem.a.rows()));
     if (team.rank() == solver) {
       TESSERA_ASSIGN_OR_RETURN(minor, solve_on_root<T>(problem, values));
     }
     return {};
-  });
-  TESSERA_RETURN_IF_ERROR(problem.target().sync(std::move(own_status)));
+  }));
   TESSERA_RETURN_IF_ERROR(team.broadcast_value(minor, solver));
   if (minor != 0) {
     return detail::check_minor(minor, {"B", *problem.b});

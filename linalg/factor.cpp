@@ -38,10 +38,10 @@ Result<FactorTask> prepare(const MatrixMap& map, const MethodOptions& how, bool 
         WorkMatrix work, variants::scalapack::at(map, team, how.block, WorkMatrix::Use::in_place));
     return FactorTask{true, std::move(work), blocks};
   }
-  const auto layout = blocks.distribution();
-  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
+  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout,
+                           team.agree([&] { return blocks.distribution(); }));
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix work,
-                           WorkMatrix::of(map, team, *layout, WorkMatrix::Use::in_place));
+                           WorkMatrix::of(map, team, layout, WorkMatrix::Use::in_place));
   return FactorTask{false, std::move(work), blocks};
 }
 

@@ -14,7 +14,6 @@
 #include "linalg/detail/agree_and_begin.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/gemm_stationary_c.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -65,12 +64,6 @@ detail::CallSignature signature_of(const MatrixMap& c, const MatrixMap& a, const
   return signature;
 }
 
-template <Scalar T>
-Status compute(const variants::GemmTask<T>& task) {
-  return rma::detail::catch_bad_alloc([&] { return variants::gemm_stationary_c(task); },
-                                      "no memory for the lists of this rank's blocks");
-}
-
 }  // namespace
 
 template <Scalar T>
@@ -101,7 +94,7 @@ Status gemm(const MatrixPatch<T>& a, const MatrixPatch<T>& b, const MatrixPatch<
       detail::agree_and_begin(c.array(), sources, std::move(own_status), signature)
           .context(attempt));
   limit_blas_threads(job);
-  return c.array().sync(compute(task)).context(attempt);
+  return c.array().sync([&] { return variants::gemm_stationary_c(task); }).context(attempt);
 }
 
 template Status gemm(const MatrixPatch<float>&, const MatrixPatch<float>&,

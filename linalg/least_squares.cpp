@@ -18,7 +18,6 @@
 #include "linalg/variants/factor_by_columns.hpp"
 #include "linalg/variants/scalapack.hpp"
 #include "linalg/variants/solve_by_columns.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -41,10 +40,10 @@ Status check_independent(WorkMatrix& factored, std::int64_t rows, std::int64_t c
     return {};
   }
   std::vector<double> of_column;
-  TESSERA_RETURN_IF_ERROR(factored.team().agree(rma::detail::catch_bad_alloc([&] {
+  TESSERA_RETURN_IF_ERROR(factored.team().agree([&] {
     of_column.resize(static_cast<std::size_t>(2 * columns));
     return Status();
-  })));
+  }));
   const std::span<double> largest = std::span(of_column).first(static_cast<std::size_t>(columns));
   const std::span<double> diagonal = std::span(of_column).last(static_cast<std::size_t>(columns));
   for (const arrays::Patch& block : factored.layout().blocks(factored.team().rank())) {
@@ -85,15 +84,18 @@ Status solve_by_columns(const MatrixMap& a, const MatrixMap& b, const MatrixMap&
   TESSERA_RETURN_IF_ERROR(check_independent<T>(copy.work, a.rows(), a.columns()));
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix c, detail::whole_columns(b, team, Use::copy));
   const LocalMatrix<T> columns = c.local<T>();
-  Status own_status =
-      variants::multiply_by_q<T>(copy.work.map(), tau, true, copy.blocks.width, columns);
-  if (own_status.ok() && !columns.is_empty()) {
+  const auto solve = [&]() -> Status {
+    if (columns.is_empty()) {
+      return {};
+    }
+    TESSERA_RETURN_IF_ERROR(
+        variants::multiply_by_q<T>(copy.work.map(), tau, true, copy.blocks.width, columns));
     MatrixMap r = copy.work.map();
     r.box.set(0, 0, a.columns());
-    own_status = variants::solve_triangular<T>({r, Triangle::upper}, copy.blocks.width,
-                                               columns.part(0, a.columns(), 0, columns.columns));
-  }
-  return c.store(x, std::move(own_status));
+    return variants::solve_triangular<T>({r, Triangle::upper}, copy.blocks.width,
+                                         columns.part(0, a.columns(), 0, columns.columns));
+  };
+  return x.array->team().do_together([&] { return c.store(x, solve()); });
 }
 
 template <Scalar T>

@@ -60,7 +60,7 @@ void multiply(const LocalMatrix<T>& x, T alpha) {
 template <Scalar T, class Solver>
 Status solve_columns(const MatrixMap& b, Solver&& solver) {
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix x, detail::whole_columns(b, b.array->team(), Use::in_place));
-  return x.store(b, solver(x.local<T>()));
+  return b.array->team().do_together([&] { return x.store(b, solver(x.local<T>())); });
 }
 
 std::int64_t panel_width(const MatrixMap& a, const MethodOptions& how) {
@@ -138,15 +138,17 @@ Status invert_definite_own(const MatrixMap& a, const CholeskyOptions& options) {
   Team& team = a.array->team();
   TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, own_cholesky<T>(a, team, options));
   const ColumnBlocks blocks = detail::even_blocks(a, team);
-  const auto layout = blocks.distribution();
-  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
-  TESSERA_ASSIGN_OR_RETURN(WorkMatrix inverse, WorkMatrix::zeros(*a.array, team, *layout));
+  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout,
+                           team.agree([&] { return blocks.distribution(); }));
+  TESSERA_ASSIGN_OR_RETURN(WorkMatrix inverse, WorkMatrix::zeros(*a.array, team, layout));
   const LocalMatrix<T> x = inverse.local<T>();
   for (std::int64_t column = 0; column < x.columns; ++column) {
     x(blocks.block(blocks.rank).lo + column, column) = T{1};
   }
-  return inverse.store(a, solve_cholesky_columns<T>(factor_map(copy, options.triangle),
-                                                    options.triangle, copy.blocks.width, x));
+  return team.do_together([&] {
+    return inverse.store(a, solve_cholesky_columns<T>(factor_map(copy, options.triangle),
+                                                      options.triangle, copy.blocks.width, x));
+  });
 }
 
 template <Scalar T>

@@ -95,8 +95,8 @@ Result<SparseBuilder<T>> SparseBuilder<T>::create(const rma::Job& job, std::int6
   };
   const rma::LabelScope scope(team,
                               {.verb = "create", .kind = "sparse builder", .name = options.name});
-  const auto blocks = chosen_rows(rows, columns, team.size(), options);
-  TESSERA_RETURN_IF_ERROR(attempt(team.agree(blocks.status())));
+  const auto blocks = team.agree([&] { return chosen_rows(rows, columns, team.size(), options); });
+  TESSERA_RETURN_IF_ERROR(attempt(blocks.status()));
   const auto given = arrays::detail::CallSignature()
                          .add(arrays::fingerprint(*blocks))
                          .add(columns)
@@ -124,11 +124,8 @@ Status SparseBuilder<T>::explain(std::int64_t row, std::int64_t column) const {
 
 template <SparseElement T>
 Status SparseBuilder<T>::add(std::int64_t row, std::int64_t column, T value) {
-  TESSERA_RETURN_IF_ERROR(check(row, column));
-  return catch_bad_alloc([&] {
-    added_.push_back({row, column, value});
-    return Status();
-  });
+  const Triplet<T> entry{row, column, value};
+  return add(std::span(&entry, 1));
 }
 
 template <SparseElement T>
@@ -148,8 +145,8 @@ Status SparseBuilder<T>::balance() {
   const std::int64_t own = detail::rows_of(rows_, team_.rank()).size();
   TESSERA_ASSIGN_OR_RETURN(Region counters, Region::allocate(team_, static_cast<std::size_t>(own) *
                                                                         sizeof(std::int64_t)));
-  TESSERA_RETURN_IF_ERROR(detail::meet(
-      counters, catch_bad_alloc([&] { return count_entries<T>(job_, counters, rows_, added_); })));
+  TESSERA_RETURN_IF_ERROR(
+      detail::meet(counters, [&] { return count_entries<T>(job_, counters, rows_, added_); }));
   TESSERA_ASSIGN_OR_RETURN(
       rows_, detail::balanced_rows(team_, rows_,
                                    {reinterpret_cast<const std::int64_t*>(counters.local()),

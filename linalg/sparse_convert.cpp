@@ -15,7 +15,6 @@
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/row_blocks.hpp"
 #include "linalg/sparse_builder.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -26,7 +25,6 @@ using detail::RowRange;
 using rma::Code;
 using rma::Result;
 using rma::Status;
-using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -56,11 +54,11 @@ Result<Distribution> rows_for(const Array<T>& dense, const SparseOptions& option
                               double threshold) {
   rma::Team& team = dense.team();
   const std::int64_t rows = dense.extents()[0];
-  auto chosen = catch_bad_alloc([&] {
+  auto chosen = team.agree([&] {
     return options.row_starts.empty() ? detail::even_rows(rows, team.size())
                                       : detail::rows_from(rows, options.row_starts, team.size());
   });
-  TESSERA_RETURN_IF_ERROR(team.agree(chosen.status()));
+  TESSERA_RETURN_IF_ERROR(chosen.status());
   TESSERA_RETURN_IF_ERROR(detail::check_same_on_all(
       team, arrays::fingerprint(*chosen) * 31 + static_cast<std::uint64_t>(options.balance),
       "cut of the rows"));
@@ -68,14 +66,14 @@ Result<Distribution> rows_for(const Array<T>& dense, const SparseOptions& option
     return chosen;
   }
   std::vector<std::int64_t> counts;
-  TESSERA_RETURN_IF_ERROR(team.agree(catch_bad_alloc([&] {
+  TESSERA_RETURN_IF_ERROR(team.agree([&] {
     return for_each_row(
         dense, detail::rows_of(*chosen, team.rank()), [&](std::int64_t, std::span<const T> row) {
           counts.push_back(std::count_if(row.begin(), row.end(), [&](const T& value) {
             return detail::exceeds(value, threshold);
           }));
         });
-  })));
+  }));
   return detail::balanced_rows(team, *chosen, counts);
 }
 
@@ -188,8 +186,8 @@ Result<SparseMatrix<T>> from_dense(Array<T>& dense, const SparseOptions& options
   const auto rows = rows_for(dense, options, threshold);
   TESSERA_RETURN_IF_ERROR(attempt(rows.status()));
   const RowRange range = detail::rows_of(*rows, dense.team().rank());
-  auto own = catch_bad_alloc([&] { return read_rows(dense, range, threshold); });
-  TESSERA_RETURN_IF_ERROR(attempt(dense.team().agree(own.status())));
+  auto own = dense.team().agree([&] { return read_rows(dense, range, threshold); });
+  TESSERA_RETURN_IF_ERROR(attempt(own.status()));
   return SparseMatrix<T>::adopt(dense.job(), dense.team(), *rows, std::move(own).take(),
                                 options.name);
 }
@@ -205,11 +203,11 @@ Status to_dense(SparseMatrix<T>& matrix, Array<T>& dense) {
   TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(
       detail::prepare_target(dense, matrix.extents(), matrix.team(), "the dense array"))));
   // All rows are written, also those without entries, so the array needs no zeros before.
-  return attempt(dense.sync(catch_bad_alloc([&]() -> Status {
+  return attempt(dense.sync([&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
     TESSERA_RETURN_IF_ERROR(put_rows(own, dense));
     return own.end();
-  })));
+  }));
 }
 
 template <SparseElement T>
@@ -220,8 +218,7 @@ Result<SparseMatrix<T>> transpose(SparseMatrix<T>& matrix, const SparseOptions& 
   TESSERA_ASSIGN_OR_RETURN(
       auto builder, SparseBuilder<T>::create(matrix.job(), matrix.columns(), matrix.rows(), here));
   TESSERA_RETURN_IF_ERROR(matrix.sync());
-  Status added =
-      matrix.team().agree(catch_bad_alloc([&] { return add_transposed(matrix, builder); }));
+  Status added = matrix.team().agree([&] { return add_transposed(matrix, builder); });
   if (!added.ok()) {
     return std::move(added).context("transposing " + matrix.describe());
   }

@@ -13,7 +13,6 @@
 #include "linalg/detail/row_fetch.hpp"
 #include "linalg/detail/row_kernels.hpp"
 #include "linalg/detail/vector_gather.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -25,7 +24,6 @@ using rma::Code;
 using rma::Handle;
 using rma::Result;
 using rma::Status;
-using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -241,11 +239,11 @@ Status multiply(SparseMatrix<T>& a, Array<T>& b, Array<T>& c) {
                                                       {a.rows(), b.extents()[1]})
                                       : not_a_matrix(b.ndims());
   TESSERA_RETURN_IF_ERROR(attempt(b.sync(given)));
-  return attempt(c.sync(catch_bad_alloc([&]() -> Status {
+  return attempt(c.sync([&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto own, a.local());
     TESSERA_RETURN_IF_ERROR(multiply_own_rows(own, b, c));
     return own.end();
-  })));
+  }));
 }
 
 template <SparseElement T>
@@ -262,7 +260,7 @@ Status multiply(Array<T>& a, SparseMatrix<T>& b, Array<T>& c) {
                                                       {a.extents()[0], b.columns()})
                                       : not_a_matrix(a.ndims());
   TESSERA_RETURN_IF_ERROR(attempt(a.sync(given)));
-  return attempt(c.sync(catch_bad_alloc([&] { return multiply_own_part(a, b, c); })));
+  return attempt(c.sync([&] { return multiply_own_part(a, b, c); }));
 }
 
 template Status multiply(SparseMatrix<std::int32_t>&, Array<std::int32_t>&, Array<std::int32_t>&);

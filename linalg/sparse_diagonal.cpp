@@ -11,7 +11,6 @@
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/dense_panel.hpp"
 #include "linalg/detail/vector_gather.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -49,11 +48,11 @@ Status on_own_rows(SparseMatrix<T>& matrix, std::string_view doing, const Status
   };
   signature.add(matrix.values().id());
   TESSERA_RETURN_IF_ERROR(attempt(detail::meet(matrix.values(), given, signature)));
-  return attempt(matrix.sync(rma::detail::catch_bad_alloc([&]() -> Status {
+  return attempt(detail::meet(matrix.values(), [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
     TESSERA_RETURN_IF_ERROR(work(own));
     return own.end();
-  })));
+  }));
 }
 
 // One-sided. Puts value(i) for this rank's rows below `limit` into `to`.

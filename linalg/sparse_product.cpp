@@ -13,14 +13,12 @@
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/row_fetch.hpp"
 #include "linalg/detail/vector_gather.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
 using rma::Code;
 using rma::Result;
 using rma::Status;
-using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -217,8 +215,8 @@ Result<SparseMatrix<T>> multiply(SparseMatrix<T>& a, SparseMatrix<T>& b, const s
                              fmt::format("multiplying {} and {}", a.describe(), b.describe()));
   };
   TESSERA_RETURN_IF_ERROR(attempt(b.sync(check_product(a, b))));
-  auto rows = catch_bad_alloc([&] { return own_product(a, b); });
-  TESSERA_RETURN_IF_ERROR(attempt(a.team().agree(rows.status())));
+  auto rows = a.team().agree([&] { return own_product(a, b); });
+  TESSERA_RETURN_IF_ERROR(attempt(rows.status()));
   return SparseMatrix<T>::adopt(a.job(), a.team(), a.row_distribution(), std::move(rows).take(),
                                 name);
 }

@@ -383,13 +383,12 @@ Result<SpmvPlan<T>> SpmvPlan<T>::create(SparseMatrix<T>& matrix, Array<T>& x, Ar
   }
   TESSERA_RETURN_IF_ERROR(attempt(matrix.sync(fits)));
   std::unique_ptr<Parts> parts;
-  const Status laid_out = catch_bad_alloc([&]() -> Status {
+  TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree([&]() -> Status {
     parts = std::make_unique<Parts>(matrix, x, y, options);
     TESSERA_ASSIGN_OR_RETURN(auto own, matrix.local());
     parts->lay_out(own, x);
     return own.end();
-  });
-  TESSERA_RETURN_IF_ERROR(attempt(matrix.team().agree(laid_out)));
+  })));
   TESSERA_RETURN_IF_ERROR(attempt(parts->prepare_push(x)));
   return SpmvPlan(std::move(parts));
 }
@@ -405,7 +404,7 @@ Status SpmvPlan<T>::multiply(SparseMatrix<T>& matrix, Array<T>& x, Array<T>& y) 
   TESSERA_RETURN_IF_ERROR(x.check_open());
   TESSERA_RETURN_IF_ERROR(y.check_open());
   TESSERA_RETURN_IF_ERROR(x.sync(parts_->check(matrix, x, y, y)).context("y = A x"));
-  Status done = y.sync(catch_bad_alloc([&] { return parts_->multiply(matrix, x, y); }));
+  Status done = y.sync([&] { return parts_->multiply(matrix, x, y); });
   return done.ok() ? Status() : std::move(done).context("y = A x with " + matrix.describe());
 }
 
@@ -418,7 +417,7 @@ Status SpmvPlan<T>::multiply_transposed(SparseMatrix<T>& matrix, Array<T>& y, Ar
   TESSERA_RETURN_IF_ERROR(y.check_open());
   TESSERA_RETURN_IF_ERROR(y.sync(parts_->check(matrix, x, y, x)).context("x = transpose(A) y"));
   TESSERA_RETURN_IF_ERROR(arrays::fill(x, T{}));
-  Status done = x.sync(catch_bad_alloc([&] { return parts_->multiply_transposed(matrix, y, x); }));
+  Status done = x.sync([&] { return parts_->multiply_transposed(matrix, y, x); });
   return done.ok() ? Status()
                    : std::move(done).context("x = transpose(A) y with " + matrix.describe());
 }

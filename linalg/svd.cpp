@@ -12,7 +12,6 @@
 #include "linalg/detail/gathered.hpp"
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/variants/scalapack.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg {
 
@@ -125,14 +124,15 @@ Result<RealValues<T>> decompose_gathered(const SvdProblem& problem) {
   Team& team = problem.target().team();
   const rma::TeamRank solver{0};
   RealValues<T> values;
-  Status own_status = rma::detail::catch_bad_alloc([&]() -> Status {
+  const auto solve = [&]() -> Status {
     values.resize(static_cast<std::size_t>(problem.count()));
-    return team.rank() == solver ? decompose_on_root<T>(problem, values) : Status();
-  });
-  if (own_status.ok() && team.rank() == solver && problem.vectors) {
-    own_status = problem.vectors->vh.array->fence();
-  }
-  TESSERA_RETURN_IF_ERROR(problem.target().sync(std::move(own_status)));
+    if (team.rank() == solver) {
+      TESSERA_RETURN_IF_ERROR(decompose_on_root<T>(problem, values));
+      return problem.vectors ? problem.vectors->vh.array->fence() : Status();
+    }
+    return {};
+  };
+  TESSERA_RETURN_IF_ERROR(problem.target().sync(solve));
   if (!values.empty()) {
     TESSERA_RETURN_IF_ERROR(team.broadcast(std::as_writable_bytes(std::span(values)), solver));
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/engine/named.hpp"
 #include "rma/job.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/actions.hpp"
@@ -51,6 +52,14 @@ Result<std::uint64_t> offset_of(const RemoteAddress& at, std::int64_t distance) 
   return offset;
 }
 
+// Grows by doubling, as push_back() does.
+void make_room(std::vector<Fragment>& list, std::size_t more) {
+  if (list.capacity() - list.size() < more) {
+    list.reserve(std::max(list.size() + more, 2 * list.capacity()));
+  }
+}
+
+// These change nothing if they fail.
 Status append(std::vector<Fragment>& list, const RemoteAddress& at, void* local,
               const CopyShape& given) {
   TESSERA_RETURN_IF_ERROR(given.check());
@@ -59,6 +68,7 @@ Status append(std::vector<Fragment>& list, const RemoteAddress& at, void* local,
     return {};
   }
   TESSERA_RETURN_IF_ERROR(offset_of(at, shape.remote_extent().lowest).status());
+  make_room(list, static_cast<std::size_t>(shape.runs()));
   auto* const bytes = static_cast<std::byte*>(local);
   kernels::for_each_run(shape, [&](std::int64_t here, std::int64_t there) {
     list.push_back({bytes + here, at.offset + static_cast<std::uint64_t>(there), shape.run_bytes});
@@ -77,6 +87,7 @@ Status append(std::vector<Fragment>& list, const RemoteAddress& at, void* local,
 
 Status append(std::vector<Fragment>& list, const RemoteAddress& at, Fragments fragments) {
   const std::size_t before = list.size();
+  make_room(list, fragments.size());
   for (const Fragment& each : fragments) {
     std::uint64_t offset = 0;
     if (__builtin_add_overflow(at.offset, each.remote_offset, &offset)) {
@@ -142,7 +153,7 @@ bool Aggregate::Added::writes_overlap(const Job& job, Fragments fragments) const
                             : Status();
   };
   return job.settings().check_overlap != 0 &&
-         detail::catch_bad_alloc(check).code() == Code::invalid_argument;
+         !detail::catch_bad_alloc(check).ok();  // without memory, the order is kept
 }
 
 // Splits the list into halves while it overlaps; waits for one half before it starts the other.
@@ -220,11 +231,7 @@ Status Aggregate::try_to_add(Op op, const Scale* scale, const RemoteAddress& at,
   TESSERA_RETURN_IF_ERROR(added_->admit(op, at.rank, scale));
   std::vector<Fragment>& list = added_->list_of(at.region);
   const std::size_t before = list.size();
-  Status status = detail::catch_bad_alloc([&] { return append(list, at, what...); });
-  if (!status.ok()) {
-    list.resize(before);  // after this there was no memory
-    return status;
-  }
+  TESSERA_RETURN_IF_ERROR(append(list, at, what...));
   added_->pieces += list.size() - before;
   return {};
 }
@@ -232,7 +239,7 @@ Status Aggregate::try_to_add(Op op, const Scale* scale, const RemoteAddress& at,
 template <class... What>
 Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const What&... what) {
   const bool is_first = !added_ || !added_->op;
-  Status status = detail::catch_bad_alloc([&]() -> Status {
+  Status status = detail::named(job_->state(), [&]() -> Status {
     if (!added_) {
       added_ = std::make_unique<Added>();
     }
@@ -242,7 +249,7 @@ Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const 
     if (is_first && added_) {
       added_->op.reset();
     }
-    return job_->name_rank(std::move(status));
+    return status;
   }
   if (added_->pieces >= most_pieces) {
     added_->sent = added_->send(*job_, overlap_);

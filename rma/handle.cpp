@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/handle.hpp"
 
-#include <new>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/job.hpp"
 
@@ -14,12 +14,17 @@ namespace {
 const std::shared_ptr<detail::Operation> without_job_and_memory =
     std::make_shared<detail::Operation>(nullptr, detail::Operation::WithoutMemory{});
 
-// A handle as after an operation that ended with `status`.
-Handle ended(detail::JobState* job, WorldRank peer, Status status) {
-  auto operation = detail::make_operation(job, peer);
-  operation->completion().begin();
-  operation->completion().end(std::move(status));
-  return Handle(std::move(operation));
+// A handle as after an operation that ended with `status`; without memory, of `otherwise`.
+Handle ended(detail::JobState* job, WorldRank peer, Status status,
+             const std::shared_ptr<detail::Operation>& otherwise) noexcept {
+  return Handle(detail::catch_bad_alloc(
+      [&] {
+        auto operation = detail::make_operation(job, peer);
+        operation->completion().begin();
+        operation->completion().end(std::move(status));
+        return operation;
+      },
+      [&] { return otherwise; }));
 }
 
 }  // namespace
@@ -29,19 +34,11 @@ Handle Handle::failed(Job& job, Status status) {
 }
 
 Handle Handle::failed(Job& job, WorldRank peer, Status status) {
-  try {
-    return ended(&job.state(), peer, std::move(status));
-  } catch (const std::bad_alloc&) {
-    return Handle(job.state().reserve().operation());
-  }
+  return ended(&job.state(), peer, std::move(status), job.state().reserve().operation());
 }
 
 Handle Handle::failed(Status status) {
-  try {
-    return ended(nullptr, {}, std::move(status));
-  } catch (const std::bad_alloc&) {
-    return Handle(without_job_and_memory);
-  }
+  return ended(nullptr, {}, std::move(status), without_job_and_memory);
 }
 
 Handle& Handle::operator=(Handle&& other) noexcept {

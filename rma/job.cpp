@@ -7,7 +7,6 @@
 #include <exception>
 #include <functional>
 #include <future>
-#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -138,11 +137,9 @@ Status Job::fence(WorldRank rank) {
 }
 
 int Job::progress() {
-  int arrived = 0;
-  detail::catch_bad_alloc([&]() -> Status {
-    arrived = state_->transports().progress();
-    return {};
-  }).ignore("the next call, or a wait, tries again");
+  // Without memory, the next call or a wait tries again.
+  const int arrived =
+      detail::catch_bad_alloc([this] { return state_->transports().progress(); }, [] { return 0; });
   const detail::ProgressScope progress(state_->node().progress_delegate());
   progress.advance();
   return arrived;
@@ -286,18 +283,20 @@ Status run_each(std::int32_t ranks, const std::function<Status(Job&)>& body,
                 const ThreadRunOptions& options) {
   ThreadGroup group(ranks);
   std::vector<Status> results(static_cast<std::size_t>(ranks));
+  std::vector<JobOptions> of_ranks;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    of_ranks.push_back({.bootstrap = group.member(WorldRank{rank}),
+                        .settings = options.settings,
+                        .transports = options.transports});
+  }
   {
     ThreadStart threads;
     try {
       for (std::int32_t rank = 0; rank < ranks; ++rank) {
         threads.add([&, rank] {
-          Status& result = results[static_cast<std::size_t>(rank)];
-          auto job = detail::catch_bad_alloc([&] {
-            return Job::start({.bootstrap = group.member(WorldRank{rank}),
-                               .settings = options.settings,
-                               .transports = options.transports});
-          });
-          result = job.ok() ? body(*job) : job.status();
+          const auto at = static_cast<std::size_t>(rank);
+          auto job = Job::start(std::move(of_ranks[at]));
+          results[at] = job.ok() ? body(*job) : job.status();
         });
       }
     } catch (const std::system_error& error) {
@@ -335,11 +334,8 @@ Status check_thread_count(std::int64_t ranks) {
 Status run_on_threads(std::int32_t ranks, const std::function<Status(Job&)>& body,
                       const ThreadRunOptions& options) {
   TESSERA_RETURN_IF_ERROR(check_thread_count(ranks));
-  try {
-    return run_each(ranks, body, options);
-  } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory, fmt::format("no memory for {} ranks as threads", ranks));
-  }
+  return detail::catch_bad_alloc([&] { return run_each(ranks, body, options); },
+                                 "no memory for that many ranks as threads");
 }
 
 }  // namespace tessera::rma

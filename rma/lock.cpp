@@ -6,7 +6,6 @@
 #include <exception>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lock_set_state.hpp"
 #include "rma/engine/named.hpp"
@@ -33,10 +32,8 @@ void LockSet::free_silently() noexcept {
   const bool is_unwinding = std::uncaught_exceptions() > 0;
   const Status status = state_->free(is_unwinding ? Label::free_by_exception : "free");
   if (status.code() == Code::invalid_argument) {
-    detail::catch_bad_alloc([&]() -> Status {
-      state_->job().log().warning("freeing a lock set: " + status.message());
-      return {};
-    }).ignore("no memory for a log line");
+    state_->job().log().line(LogLevel::warning,
+                             [&] { return "freeing a lock set: " + status.message(); });
   }
 }
 

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
 #include "rma/engine/region_state.hpp"
@@ -130,8 +129,9 @@ Handle start(Job& job, const Action& action, RawAddress at, void* local, const W
     started = act(found);
     return Status();
   };
-  Status status = detail::catch_bad_alloc(
-      [&] { return act_on_unknown_address(job, action, at, local, shape_of(what), keep); });
+  Status status = detail::named(job.state(), [&] {
+    return act_on_unknown_address(job, action, at, local, shape_of(what), keep);
+  });
   return status.ok() ? std::move(started) : Handle::failed(job, at.rank, std::move(status));
 }
 
@@ -400,44 +400,44 @@ Handle one_after_another(Job& job, RemoteAddress at, Fragments fragments, const 
 
 template <class Action>
 bool writes_overlap(const JobState& job, Fragments fragments) {
-  const auto check = [&] { return Action::check_fragments(fragments); };
-  return job.settings().check_overlap != 0 &&
-         detail::catch_bad_alloc(check).code() == Code::invalid_argument;
+  return job.settings().check_overlap != 0 && !Action::check_fragments(fragments).ok();
 }
 
 // Starts `act` for the fragments of each region.
 template <class Action, class Act>
 Handle start_lists(Job& job, const Action& action, WorldRank rank, RunLists lists, const Act& act) {
-  RegionSorter sorter(job, rank);
-  for (const RunList& list : lists) {
-    if (Status status = detail::catch_bad_alloc([&] { return sorter.add(list); }); !status.ok()) {
-      return Handle::failed(job, rank, std::move(status));
-    }
-  }
   Handle handle;
-  for (const auto& [region, fragments] : sorter.sorted()) {
-    if (region != detail::no_region) {
-      const RemoteAddress at{rank, region, 0};
-      handle.collect(writes_overlap<Action>(job.state(), fragments)
-                         ? one_after_another(job, at, fragments, act)
-                         : act(at, Fragments(fragments)));
-      continue;
+  Status status = detail::named(job.state(), [&]() -> Status {
+    RegionSorter sorter(job, rank);
+    for (const RunList& list : lists) {
+      TESSERA_RETURN_IF_ERROR(sorter.add(list));
     }
-    Status moved = detail::catch_bad_alloc(
-        [&, &runs = fragments] { return move_within_process(job.state(), action, runs); });
-    if (!moved.ok()) {
-      handle.collect(Handle::failed(job, rank, std::move(moved)));
+    Status first;
+    for (const auto& [region, fragments] : sorter.sorted()) {
+      if (region != detail::no_region) {
+        const RemoteAddress at{rank, region, 0};
+        handle.collect(writes_overlap<Action>(job.state(), fragments)
+                           ? one_after_another(job, at, fragments, act)
+                           : act(at, Fragments(fragments)));
+        continue;
+      }
+      Status moved = move_within_process(job.state(), action, fragments);
+      first = first.ok() ? std::move(moved) : std::move(first);
     }
+    return first;
+  });
+  if (!status.ok()) {
+    handle.collect(Handle::failed(job, rank, std::move(status)));
   }
   return handle;
 }
 
 // Calls add(address, fragments) for the runs of each region.
 template <class Add>
-Status add_lists(Job& job, WorldRank rank, RunLists lists, const Add& add) {
+Status add_sorted_lists(Job& job, WorldRank rank, RunLists lists, const Add& add) {
   RegionSorter sorter(job, rank);
   for (const RunList& list : lists) {
-    TESSERA_RETURN_IF_ERROR(detail::catch_bad_alloc([&] { return sorter.add(list); }));
+    TESSERA_RETURN_IF_ERROR(sorter.add(list));
   }
   const auto& sorted = sorter.sorted();
   if (std::any_of(sorted.begin(), sorted.end(),
@@ -450,6 +450,11 @@ Status add_lists(Job& job, WorldRank rank, RunLists lists, const Add& add) {
     TESSERA_RETURN_IF_ERROR(add(RemoteAddress{rank, region, 0}, Fragments(fragments)));
   }
   return {};
+}
+
+template <class Add>
+Status add_lists(Job& job, WorldRank rank, RunLists lists, const Add& add) {
+  return detail::named(job.state(), [&] { return add_sorted_lists(job, rank, lists, add); });
 }
 
 bool try_lists(Job& job, Direction direction, Op op, WorldRank rank, RunLists lists) {

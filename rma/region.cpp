@@ -4,7 +4,6 @@
 #include <exception>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
@@ -58,15 +57,11 @@ void Region::free_silently() noexcept {
   if (status.ok() || status.code() == Code::closed) {
     return;
   }
-  const auto text = [&] {
+  const bool is_mistake = status.code() == Code::invalid_argument;
+  state_->job().log().line(is_mistake ? LogLevel::warning : LogLevel::info, [&] {
     return std::string("freeing ") + std::string(state_->options().kind) + " '" +
            state_->options().name + "': " + status.message();
-  };
-  detail::catch_bad_alloc([&]() -> Status {
-    status.code() == Code::invalid_argument ? state_->job().log().warning(text())
-                                            : state_->job().log().info(text());
-    return {};
-  }).ignore("no memory for a log line");
+  });
 }
 
 Result<Region> Region::allocate(Team& team, std::size_t my_bytes, const RegionOptions& options) {
@@ -85,12 +80,11 @@ Result<Region> Region::attach(Team& team, void* memory, std::size_t my_bytes,
   const LabelScope scope(team, label);
   const detail::WaitScope wait(team.state().job().recorder(), detail::Wait::memory, WorldRank{-1},
                                my_bytes, team.state().label());
-  const Status checked = detail::catch_bad_alloc([&] {
+  TESSERA_RETURN_IF_ERROR(team.agree([&] {
     return memory == nullptr && my_bytes > 0
                ? Status::error(Code::invalid_argument, "the memory to attach is null")
                : Status();
-  });
-  TESSERA_RETURN_IF_ERROR(team.agree(checked));
+  }));
   TESSERA_ASSIGN_OR_RETURN(auto state, team.state().job().name_rank(detail::RegionState::create(
                                            team, memory, my_bytes, options, true)));
   return Region(std::move(state));
@@ -144,7 +138,7 @@ void* Region::raw_pointer(TeamRank rank) const noexcept {
   if (state_->is_freed()) {
     return nullptr;
   }
-  const auto pointer = detail::catch_bad_alloc([&] { return state_->raw_pointer(rank); });
+  const auto pointer = detail::named(state_->job(), [&] { return state_->raw_pointer(rank); });
   return pointer.ok() ? *pointer : nullptr;
 }
 
@@ -187,7 +181,8 @@ LocalAccess::~LocalAccess() {
   if (state_) {
     detail::JobState& job = state_->job();
     if (const Status status = end(); !status.ok()) {
-      job.log().warning("ending a local access: " + status.message());
+      job.log().line(LogLevel::warning,
+                     [&] { return "ending a local access: " + status.message(); });
     }
   }
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
@@ -23,15 +22,15 @@ template <class Work>
 [[gnu::noinline]] Status record(detail::Recorder& recorder, const detail::TeamState& team,
                                 detail::Wait wait, std::uint64_t bytes, Work work) {
   const detail::WaitScope scope(&recorder, wait, WorldRank{-1}, bytes, team.label());
-  return detail::catch_bad_alloc(work);
+  return work();
 }
 
 // Does `work`, which waits, and records it in the profile.
 template <class Work>
 Status recorded(const detail::TeamState& team, detail::Wait wait, std::uint64_t bytes, Work work) {
   detail::Recorder* const recorder = team.job().recorder();
-  Status done = recorder == nullptr ? detail::catch_bad_alloc(work)
-                                    : record(*recorder, team, wait, bytes, work);
+  Status done = detail::catch_bad_alloc(
+      [&] { return recorder == nullptr ? work() : record(*recorder, team, wait, bytes, work); });
   return done.ok() ? std::move(done) : team.job().name_rank(std::move(done));
 }
 
@@ -65,12 +64,10 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
   const detail::WaitScope wait(state_->job().recorder(), detail::Wait::team);
   // Allocated before the others receive this rank's key and form teams.
   std::vector<WorldRank> members;
-  try {
-    members.reserve(static_cast<std::size_t>(size()));
-  } catch (const std::bad_alloc&) {
-    return report_no_memory();
-  }
-  TESSERA_ASSIGN_OR_RETURN(std::vector<SplitKey> keys, allgather_value(own));
+  TESSERA_ASSIGN_OR_RETURN(std::vector<SplitKey> keys, do_together([&] {
+                             members.reserve(static_cast<std::size_t>(size()));
+                             return allgather_value(own);
+                           }));
   std::erase_if(keys, [&](const SplitKey& each) {
     return color < 0 ? each.rank != own.rank : each.color != color;
   });

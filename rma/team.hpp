@@ -12,14 +12,17 @@
 // Ownership: a team is a value that shares its state; it must not outlive its Job.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
 #include "rma/element.hpp"
@@ -130,24 +133,38 @@ class Team {
   }
   template <class T>
   Result<std::vector<T>> allgather_value(const T& value) {
-    std::vector<T> all;
-    try {
-      all.resize(static_cast<std::size_t>(size()));
-    } catch (const std::bad_alloc&) {
-      return report_no_memory();
-    }
-    if (Status status =
-            allgather(std::as_bytes(std::span(&value, 1)), std::as_writable_bytes(std::span(all)));
-        !status.ok()) {
-      return status;
-    }
-    return all;
+    return do_together([&]() -> Result<std::vector<T>> {
+      std::vector<T> all(static_cast<std::size_t>(size()));
+      TESSERA_RETURN_IF_ERROR(
+          allgather(std::as_bytes(std::span(&value, 1)), std::as_writable_bytes(std::span(all))));
+      return all;
+    });
   }
 
   /// Collective. Combines the members' statuses. If all are ok(), returns ok() on all members; else
   /// returns the error of the lowest failing member, with its rank, on all members. Members may
   /// pass what they called: if all are ok() and two of these differ, all get invalid_argument.
   Status agree(const Status& status, const AgreedCall& asked = {});
+  /// Collective. The same for what body() returns, a Status or a Result; no_memory if memory runs
+  /// out in it. Returns this member's result if all are ok().
+  template <std::invocable Body>
+  std::invoke_result_t<Body> agree(Body&& body) {
+    auto own = detail::catch_bad_alloc(std::forward<Body>(body));
+    if constexpr (std::is_same_v<decltype(own), Status>) {
+      return agree(own);
+    } else {
+      Status agreed = agree(own.status());
+      return agreed.ok() ? std::move(own) : std::move(agreed);
+    }
+  }
+  /// Collective. Returns what body() returns, a Status or a Result. If memory runs out in it, this
+  /// member joins what the others call next, and all get no_memory with its rank.
+  /// Requires: wherever memory may run out, the others have a collective of this team before them,
+  /// and nothing that body() owns is freed by a collective.
+  template <std::invocable Body>
+  std::invoke_result_t<Body> do_together(Body&& body) {
+    return detail::catch_bad_alloc(body, [this] { return report_no_memory(); });
+  }
 
   /// As Job::name_rank().
   [[nodiscard]] Status name_rank(Status status) const noexcept;

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
+#include "rma/engine/named.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/protocol/actions.hpp"
@@ -69,42 +69,51 @@ constexpr std::string_view words_of(Op op) noexcept {
 // blocking call, or that of an operation; creates either when it is first needed.
 class PendingTransfer {
  public:
-  PendingTransfer(JobState& job, WorldRank peer, bool blocking)
-      : job_(job), peer_(peer), blocking_(blocking) {}
+  /// `operation`: where the caller wants it; null: the call blocks.
+  PendingTransfer(JobState& job, WorldRank peer, std::shared_ptr<detail::Operation>* operation)
+      : job_(job), peer_(peer), operation_(operation) {}
+  PendingTransfer(const PendingTransfer&) = delete;
+  PendingTransfer& operator=(const PendingTransfer&) = delete;
+  /// Waits for the parts of a blocking call that an exception leaves.
+  ~PendingTransfer() {
+    if (own_) [[unlikely]] {
+      finish().ignore("the exception says more");
+    }
+  }
 
   Completion& completion() {
-    if (blocking_) {
+    if (operation_ == nullptr) {
       return own_ ? *own_ : own_.emplace();
     }
-    if (!operation_) {
-      operation_ = detail::make_operation(job_, peer_);
-      operation_->set_what(what_);
-      job_.outstanding().add(operation_);
+    if (*operation_ == nullptr) {
+      auto made = detail::make_operation(job_, peer_);
+      made->set_what(what_);
+      job_.outstanding().add(made);
+      *operation_ = std::move(made);
     }
-    return operation_->completion();
+    return (*operation_)->completion();
   }
   Status finish() {
     Status status = own_ ? job_.transports().finish(*own_, {what_, peer_}) : Status();
+    own_.reset();
     wait_.reset();
     return status;
   }
   /// Starts the time that the call, or the holder of its handle, waits.
   void begin_wait(Op op, std::uint64_t bytes) {
     what_ = words_of(op);
-    if (blocking_ && job_.recorder() != nullptr) {
+    if (operation_ == nullptr && job_.recorder() != nullptr) {
       wait_.emplace(job_.recorder(), static_cast<detail::Wait>(op), peer_, bytes);
     }
   }
-  std::shared_ptr<detail::Operation> operation() && { return std::move(operation_); }
 
  private:
   JobState& job_;
   WorldRank peer_;
-  bool blocking_;
+  std::shared_ptr<detail::Operation>* operation_;
   std::string_view what_ = "an operation on";
   std::optional<Completion> own_;
   std::optional<detail::WaitScope> wait_;
-  std::shared_ptr<detail::Operation> operation_;
 };
 
 // Asks the endpoint to complete a run or a shape within the call: no completion is reported then,
@@ -272,10 +281,8 @@ Status transfer_fragments(JobState& job, const Action& action, const Transfer& t
 template <class Action>
 Status transfer_any(JobState& job, const Action& action, const Transfer& transfer,
                     PendingTransfer& pending) {
-  return detail::catch_bad_alloc([&] {
-    return transfer.is_list ? transfer_fragments(job, action, transfer, pending)
-                            : transfer_shape(job, action, transfer, pending);
-  });
+  return transfer.is_list ? transfer_fragments(job, action, transfer, pending)
+                          : transfer_shape(job, action, transfer, pending);
 }
 
 // Moves one run at once if it is in a mapped slice and has no error; false: use the general path.
@@ -340,18 +347,16 @@ bool try_cached_rows(JobState& job, const Action& action, const RemoteAddress& a
 // A blocking transfer that the fast paths below did not do.
 template <class Action>
 Status complete(JobState& job, const Action& action, const Transfer& transfer) {
-  Result<bool> is_done =
-      detail::catch_bad_alloc([&] { return try_cached_route(job, action, transfer); });
-  if (!is_done.ok()) [[unlikely]] {
-    return job.name_rank(std::move(is_done).status());
-  }
-  if (*is_done) {
-    return {};
-  }
-  PendingTransfer pending(job, transfer.at.rank, true);
-  Status status = transfer_any(job, action, transfer, pending);
-  Status late = pending.finish();
-  return job.name_rank(status.ok() ? std::move(late) : std::move(status));
+  return detail::named(job, [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const bool is_done, try_cached_route(job, action, transfer));
+    if (is_done) {
+      return {};
+    }
+    PendingTransfer pending(job, transfer.at.rank, nullptr);
+    Status status = transfer_any(job, action, transfer, pending);
+    Status late = pending.finish();
+    return status.ok() ? std::move(late) : std::move(status);
+  });
 }
 
 // The same without waiting. A transfer that was completed at once has no handle.
@@ -359,22 +364,21 @@ template <class Action>
 Handle start(Job& job, const Action& action, const Transfer& transfer) {
   JobState& state = job.state();
   const WorldRank peer = transfer.at.rank;
-  Result<bool> is_done =
-      detail::catch_bad_alloc([&] { return try_cached_route(state, action, transfer); });
-  if (!is_done.ok()) [[unlikely]] {
-    return Handle::failed(job, peer, state.name_rank(std::move(is_done).status()));
-  }
-  if (*is_done) {
-    return {};
-  }
-  PendingTransfer pending(state, peer, false);
-  Status status = transfer_any(state, action, transfer, pending);
-  Handle handle(std::move(pending).operation());
+  std::shared_ptr<detail::Operation> operation;  // of the parts that were started
+  Status status = detail::named(state, [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const bool is_done, try_cached_route(state, action, transfer));
+    if (is_done) {
+      return {};
+    }
+    PendingTransfer pending(state, peer, &operation);
+    return transfer_any(state, action, transfer, pending);
+  });
+  Handle handle(std::move(operation));
   if (!handle.has_ended()) {
     state.transports().wake_progress();  // operations that are on their way already need no wake-up
   }
   if (!status.ok()) {
-    handle.collect(Handle::failed(job, peer, state.name_rank(std::move(status))));
+    handle.collect(Handle::failed(job, peer, std::move(status)));
   }
   return handle;
 }
@@ -388,11 +392,10 @@ template <class Action>
 template <class Action>
 [[gnu::noinline]] Status complete_shape(JobState& job, Action action, RemoteAddress at, void* local,
                                         const CopyShape& shape) {
-  Status status = detail::catch_bad_alloc([&] { return shape.check(); });
-  if (!status.ok()) {
-    return job.name_rank(std::move(status));
-  }
-  return complete(job, action, {.at = at, .local = local, .shape = shape.normalised()});
+  return detail::named(job, [&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(shape.check());
+    return complete(job, action, {.at = at, .local = local, .shape = shape.normalised()});
+  });
 }
 template <class Action>
 [[gnu::noinline]] Handle start_run(Job& job, Action action, RemoteAddress at, void* local,
@@ -402,9 +405,9 @@ template <class Action>
 template <class Action>
 [[gnu::noinline]] Handle start_shape(Job& job, Action action, RemoteAddress at, void* local,
                                      const CopyShape& shape) {
-  Status status = detail::catch_bad_alloc([&] { return shape.check(); });
+  Status status = detail::named(job.state(), [&] { return shape.check(); });
   if (!status.ok()) {
-    return Handle::failed(job, at.rank, job.state().name_rank(std::move(status)));
+    return Handle::failed(job, at.rank, std::move(status));
   }
   return start(job, action, {.at = at, .local = local, .shape = shape.normalised()});
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -101,7 +100,8 @@ class CheckpointState {
 Status CheckpointState::begin() {
   const rma::LabelScope scope(team_, call("open"));
   TESSERA_RETURN_IF_ERROR(check_same_call(team_, "path", path_));
-  TESSERA_RETURN_IF_ERROR(team_.agree(is_leader(team_) ? load_catalog() : check_hdf5()));
+  TESSERA_RETURN_IF_ERROR(
+      team_.agree([&] { return is_leader(team_) ? load_catalog() : check_hdf5(); }));
   std::vector<std::byte> bytes;
   if (is_leader(team_)) {
     bytes = pack(catalog_);
@@ -127,17 +127,12 @@ Status CheckpointState::open_file() {
 Status CheckpointState::load_catalog() {
   TESSERA_RETURN_IF_ERROR(check_hdf5());
   TESSERA_RETURN_IF_ERROR(open_file());
-  try {
-    TESSERA_ASSIGN_OR_RETURN(std::optional<FileImage> image, read_with_trailer(file_));
-    if (!image) {
-      TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file_.size());
-      image.emplace(file_, size);
-    }
-    TESSERA_ASSIGN_OR_RETURN(catalog_, read_catalog(*image, path_));
-  } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory,
-                         "no memory for the description of the arrays of " + path_);
+  TESSERA_ASSIGN_OR_RETURN(std::optional<FileImage> image, read_with_trailer(file_));
+  if (!image) {
+    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file_.size());
+    image.emplace(file_, size);
   }
+  TESSERA_ASSIGN_OR_RETURN(catalog_, read_catalog(*image, path_));
   for (StoredArray& stored : catalog_.arrays) {
     if (stored.piece_elements == 0) {
       stored.piece_elements =

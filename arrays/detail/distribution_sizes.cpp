@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <new>
-#include <stdexcept>
 #include <string_view>
 #include <vector>
 
 #include "arrays/detail/distribution_data.hpp"
+
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -26,18 +26,18 @@ Status too_large(std::string_view what) {
 // A table of zeros. Its length comes from users' numbers, so it may need more memory than
 // available.
 Status make_table(std::vector<std::int64_t>& table, std::int64_t count, std::string_view entries) {
-  try {
-    table.assign(static_cast<std::size_t>(count), 0);
-    return {};
-  } catch (const std::bad_alloc&) {
-    // As below: assign() throws bad_alloc if the machine has too little memory, length_error beyond
-    // that.
-  } catch (const std::length_error&) {
-  }
-  return Status::error(Code::no_memory,
-                       fmt::format("a table of {} {} needs {:.1f} GiB", count, entries,
-                                   static_cast<double>(count) * sizeof(std::int64_t) / 0x1p30))
-      .hint("cut the axes into fewer blocks, or by sizes instead of bounds");
+  return rma::detail::catch_bad_alloc(
+      [&] {
+        table.assign(static_cast<std::size_t>(count), 0);
+        return Status();
+      },
+      [&] {
+        return Status::error(
+                   Code::no_memory,
+                   fmt::format("a table of {} {} needs {:.1f} GiB", count, entries,
+                               static_cast<double>(count) * sizeof(std::int64_t) / 0x1p30))
+            .hint("cut the axes into fewer blocks, or by sizes instead of bounds");
+      });
 }
 
 // At most one block on each rank, extended by its ghost cells.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "arrays/detail/race_search.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -133,11 +132,11 @@ Status compare_all(rma::Team& team, std::span<const LoggedAccess> mine,
       gathered_bytes / (counts.size() * sizeof(LoggedAccess)), 1, std::max<std::size_t>(most, 1));
   std::vector<LoggedAccess> own;
   std::vector<LoggedAccess> all;
-  TESSERA_RETURN_IF_ERROR(team.agree(rma::detail::catch_bad_alloc([&] {
+  TESSERA_RETURN_IF_ERROR(team.agree([&] {
     own.resize(piece);
     all.resize(piece * counts.size());
     return Status();
-  })));
+  }));
   for (std::size_t done = 0; done < most; done += piece) {
     const std::size_t mine_left = mine.size() - std::min(done, mine.size());
     std::copy_n(mine.data() + std::min(done, mine.size()), std::min(piece, mine_left), own.data());

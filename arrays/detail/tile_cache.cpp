@@ -133,21 +133,23 @@ Status TileCache::fetch_missing(const std::vector<std::int64_t>& wanted) {
     }
   }
   make_room(std::ssize(missing));
+  // Erases them unless all have come. Before the gets, whose handle waits for them.
+  struct Erasure {
+    ~Erasure() {
+      for (const std::int64_t number : numbers) {
+        cache.erase_tile(number);
+      }
+    }
+    TileCache& cache;
+    std::vector<std::int64_t> numbers;
+  } erasure{*this, std::move(missing)};
   Handle gets;
-  Status status = catch_bad_alloc([&] {
-    for (const std::int64_t number : missing) {
-      gets.collect(fetch(number));
-    }
-    return Status();
-  });
-  Status got = gets.wait();
-  status = status.ok() ? std::move(got) : std::move(status);
-  if (!status.ok()) {
-    for (const std::int64_t number : missing) {
-      erase_tile(number);
-    }
+  for (const std::int64_t number : erasure.numbers) {
+    gets.collect(fetch(number));
   }
-  return status;
+  TESSERA_RETURN_IF_ERROR(gets.wait());
+  erasure.numbers.clear();
+  return {};
 }
 
 // Also removes a tile whose allocation failed.

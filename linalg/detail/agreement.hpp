@@ -4,8 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <utility>
 
 #include "arrays/call_signature.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/result.hpp"
 #include "rma/region.hpp"
 #include "rma/team.hpp"
@@ -22,6 +25,12 @@ inline rma::Status meet(
   rma::AgreedCall asked = signature.asked();
   asked.label = region.label(asked.label.verb);
   return region.team().agree(own_status.ok() ? fenced : own_status, asked);
+}
+
+/// Collective. The same for what body() returns; no_memory if memory runs out in it.
+template <std::invocable Body>
+rma::Status meet(rma::Region& region, Body&& body) {
+  return meet(region, rma::detail::catch_bad_alloc(std::forward<Body>(body)));
 }
 
 /// Options for the regions of sparse matrices.

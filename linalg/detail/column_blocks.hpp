@@ -14,7 +14,6 @@
 
 #include "arrays/distribution.hpp"
 #include "linalg/detail/interval_list.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/result.hpp"
 
 namespace tessera::linalg::detail {
@@ -48,10 +47,8 @@ struct ColumnBlocks {
   }
 
   [[nodiscard]] rma::Result<arrays::Distribution> distribution() const {
-    return rma::detail::catch_bad_alloc([this] {
-      return arrays::Distribution::scalapack(
-          {rows, columns}, {std::max<std::int64_t>(rows, 1), width}, {1, ranks}, ranks);
-    });
+    return arrays::Distribution::scalapack(
+        {rows, columns}, {std::max<std::int64_t>(rows, 1), width}, {1, ranks}, ranks);
   }
 };
 

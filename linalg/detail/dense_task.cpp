@@ -192,17 +192,17 @@ ColumnBlocks even_blocks(const MatrixMap& map, const rma::Team& team) {
 
 Result<OwnCopy> own_copy(const MatrixMap& map, rma::Team team, std::int64_t width) {
   const ColumnBlocks blocks = factor_blocks(map, team, width);
-  const auto layout = blocks.distribution();
-  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
+  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout,
+                           team.agree([&] { return blocks.distribution(); }));
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix work,
-                           WorkMatrix::of(map, team, *layout, WorkMatrix::Use::copy));
+                           WorkMatrix::of(map, team, layout, WorkMatrix::Use::copy));
   return OwnCopy{blocks, std::move(work)};
 }
 
 Result<WorkMatrix> whole_columns(const MatrixMap& map, rma::Team team, WorkMatrix::Use use) {
-  const auto layout = column_layout(map, team);
-  TESSERA_RETURN_IF_ERROR(team.agree(layout.status()));
-  return WorkMatrix::of(map, team, *layout, use);
+  TESSERA_ASSIGN_OR_RETURN(const arrays::Distribution layout,
+                           team.agree([&] { return column_layout(map, team); }));
+  return WorkMatrix::of(map, team, layout, use);
 }
 
 }  // namespace detail

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <utility>
 
 #include "linalg/detail/agreement.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/region.hpp"
 #include "rma/transfer.hpp"
 
@@ -18,7 +18,6 @@ using rma::Result;
 using rma::Status;
 using rma::Team;
 using rma::TeamRank;
-using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -70,11 +69,9 @@ Status get_offsets(Job& job, const Team& team, const Region& control,
   return all.wait();
 }
 
-Result<std::vector<std::int64_t>> counts_of(const Team& team,
-                                            const Result<std::vector<RankList>>& given) {
-  TESSERA_RETURN_IF_ERROR(given.status());
+std::vector<std::int64_t> counts_of(const Team& team, std::span<const RankList> given) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(team.size()));
-  for (const RankList& list : *given) {
+  for (const RankList& list : given) {
     counts[index_of(list.rank)] = std::ssize(list.numbers);
   }
   return counts;
@@ -115,39 +112,41 @@ void unpack(const std::int64_t* numbers, std::span<RankList> lists) {
 
 }  // namespace
 
-Result<Placement> offsets_by_origin(Job& job, Team& team,
-                                    const Result<std::vector<std::int64_t>>& counts) {
+Result<Placement> offsets_by_origin(
+    Job& job, Team& team, const std::function<Result<std::vector<std::int64_t>>()>& count) {
   const auto ranks = static_cast<std::size_t>(team.size());
   TESSERA_ASSIGN_OR_RETURN(Region control, Region::allocate(team, ranks * slot_bytes));
   Placement placement;
-  const Status announced = catch_bad_alloc([&]() -> Status {
-    TESSERA_RETURN_IF_ERROR(counts.status());
+  std::vector<std::int64_t> counts;
+  TESSERA_RETURN_IF_ERROR(meet(control, [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(counts, count());
     placement.offsets.resize(ranks);
     placement.begins.resize(ranks + 1);
-    return announce(job, team, control, *counts);
-  });
-  TESSERA_RETURN_IF_ERROR(meet(control, announced));
+    return announce(job, team, control, counts);
+  }));
   TESSERA_RETURN_IF_ERROR(meet(control, lay_out(control, placement.begins)));
-  const Status told =
-      catch_bad_alloc([&] { return get_offsets(job, team, control, *counts, placement.offsets); });
-  TESSERA_RETURN_IF_ERROR(meet(control, told));
+  TESSERA_RETURN_IF_ERROR(
+      meet(control, [&] { return get_offsets(job, team, control, counts, placement.offsets); }));
   TESSERA_RETURN_IF_ERROR(control.free());
   return placement;
 }
 
-Result<std::vector<RankList>> exchange_lists(Job& job, Team& team,
-                                             const Result<std::vector<RankList>>& given) {
-  TESSERA_ASSIGN_OR_RETURN(
-      const Placement placement,
-      offsets_by_origin(job, team, catch_bad_alloc([&] { return counts_of(team, given); })));
+Result<std::vector<RankList>> exchange_lists(
+    Job& job, Team& team, const std::function<Result<std::vector<RankList>>()>& make) {
+  std::vector<RankList> given;
+  const auto count = [&]() -> Result<std::vector<std::int64_t>> {
+    TESSERA_ASSIGN_OR_RETURN(given, make());
+    return counts_of(team, given);
+  };
+  TESSERA_ASSIGN_OR_RETURN(const Placement placement,
+                           offsets_by_origin(job, team, std::cref(count)));
   const auto expected = static_cast<std::size_t>(placement.begins.back());
   TESSERA_ASSIGN_OR_RETURN(Region received, Region::allocate(team, expected * slot_bytes));
   std::vector<RankList> lists;
-  const Status sent = catch_bad_alloc([&] {
+  TESSERA_RETURN_IF_ERROR(meet(received, [&] {
     lists = room_for(placement.begins);
-    return put_lists(job, received, *given, placement.offsets);
-  });
-  TESSERA_RETURN_IF_ERROR(meet(received, sent));
+    return put_lists(job, received, given, placement.offsets);
+  }));
   unpack(reinterpret_cast<const std::int64_t*>(received.local()), lists);
   TESSERA_RETURN_IF_ERROR(received.free());
   return lists;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct Placement {
 
 /// Collective. `counts` has the number of elements from this rank to each rank. Errors: that of any
 /// member's counts; no_memory, peer_lost. Memory: 24 bytes for each rank.
-rma::Result<Placement> offsets_by_origin(rma::Job& job, rma::Team& team,
-                                         const rma::Result<std::vector<std::int64_t>>& counts);
+rma::Result<Placement> offsets_by_origin(
+    rma::Job& job, rma::Team& team,
+    const std::function<rma::Result<std::vector<std::int64_t>>()>& count);
 
 /// One rank's list for another rank.
 struct RankList {
@@ -36,7 +38,8 @@ struct RankList {
 /// Collective. Gives each rank the lists that others have for it, by origin; empty lists are
 /// omitted. Requires: `given` has each rank at most once. Errors: that of any member's lists;
 /// no_memory, peer_lost.
-rma::Result<std::vector<RankList>> exchange_lists(rma::Job& job, rma::Team& team,
-                                                  const rma::Result<std::vector<RankList>>& given);
+rma::Result<std::vector<RankList>> exchange_lists(
+    rma::Job& job, rma::Team& team,
+    const std::function<rma::Result<std::vector<RankList>>()>& make);
 
 }  // namespace tessera::linalg::detail

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "linalg/detail/row_blocks.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +17,6 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 using rma::TeamRank;
-using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -31,20 +29,15 @@ Result<Distribution> map_blocks_in_order(const BlockPartition1D& partition, std:
 }  // namespace
 
 Result<Distribution> even_rows(std::int64_t rows, std::int32_t nranks) {
-  return catch_bad_alloc([&]() -> Result<Distribution> {
-    TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
-                             BlockPartition1D::even(rows, nranks));
-    return map_blocks_in_order(partition, nranks);
-  });
+  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition, BlockPartition1D::even(rows, nranks));
+  return map_blocks_in_order(partition, nranks);
 }
 
 Result<Distribution> rows_from(std::int64_t rows, std::span<const std::int64_t> starts,
                                std::int32_t nranks) {
-  return catch_bad_alloc([&]() -> Result<Distribution> {
-    TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
-                             BlockPartition1D::at_bounds(rows, starts));
-    return map_blocks_in_order(partition, nranks);
-  });
+  TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
+                           BlockPartition1D::at_bounds(rows, starts));
+  return map_blocks_in_order(partition, nranks);
 }
 
 Result<Distribution> rows_by_count(std::span<const std::int64_t> counts) {
@@ -110,9 +103,7 @@ Result<Distribution> balanced_rows(rma::Team& team, const Distribution& even,
   if (starts.back() == rows) {
     starts.pop_back();
   }
-  auto balanced = rows_from(rows, starts, team.size());
-  TESSERA_RETURN_IF_ERROR(team.agree(balanced.status()));
-  return balanced;
+  return team.agree([&] { return rows_from(rows, starts, team.size()); });
 }
 
 }  // namespace tessera::linalg::detail

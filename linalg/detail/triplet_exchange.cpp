@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -12,7 +13,6 @@
 #include "linalg/detail/arithmetic.hpp"
 #include "linalg/detail/list_exchange.hpp"
 #include "linalg/detail/row_blocks.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg::detail {
@@ -23,7 +23,6 @@ using rma::Region;
 using rma::Result;
 using rma::Status;
 using rma::Team;
-using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -168,23 +167,22 @@ Result<LocalCsr<T>> own_rows(RowRange range, std::int64_t columns,
 template <SparseElement T>
 Result<LocalCsr<T>> exchange(Job& job, Team& team, const Distribution& rows, std::int64_t columns,
                              std::vector<Triplet<T>> given) {
-  TESSERA_ASSIGN_OR_RETURN(Placement placement, offsets_by_origin(job, team, catch_bad_alloc([&] {
-                                                                    return counts_of<T>(team, rows,
-                                                                                        given);
-                                                                  })));
+  const auto count = [&]() -> Result<std::vector<std::int64_t>> {
+    return counts_of<T>(team, rows, given);
+  };
+  TESSERA_ASSIGN_OR_RETURN(Placement placement, offsets_by_origin(job, team, std::cref(count)));
   const auto expected = static_cast<std::size_t>(placement.begins.back());
   TESSERA_ASSIGN_OR_RETURN(Region received, Region::allocate(team, expected * sizeof(Triplet<T>)));
-  const Status sent =
-      catch_bad_alloc([&] { return put_all<T>(job, received, rows, given, placement.offsets); });
-  TESSERA_RETURN_IF_ERROR(meet(received, sent));
+  TESSERA_RETURN_IF_ERROR(
+      meet(received, [&] { return put_all<T>(job, received, rows, given, placement.offsets); }));
   std::vector<Triplet<T>>().swap(given);
-  auto own = catch_bad_alloc([&] {
+  // A separate agreement: memory is scarcest here, and the rows can be allocated only after the
+  // memory of the entries was freed.
+  auto own = team.agree([&] {
     return own_rows<T>(rows_of(rows, team.rank()), columns,
                        {reinterpret_cast<const Triplet<T>*>(received.local()), expected});
   });
-  // A separate agreement: memory is scarcest here, and the rows can be allocated only after the
-  // memory of the entries was freed.
-  TESSERA_RETURN_IF_ERROR(team.agree(own.status()));
+  TESSERA_RETURN_IF_ERROR(own.status());
   TESSERA_RETURN_IF_ERROR(received.free());
   return own;
 }

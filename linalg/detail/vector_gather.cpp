@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <complex>
 #include <cstring>
+#include <functional>
 #include <numeric>
 
 #include "linalg/detail/vector_push.hpp"
 #include "rma/aggregate.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::linalg::detail {
@@ -201,11 +201,10 @@ auto VectorGather<T>::wanted(Array<T>& like, std::vector<std::vector<rma::Fragme
 template <SparseElement T>
 Status VectorGather<T>::prepare_push(Array<T>& like) {
   std::vector<std::vector<rma::Fragment>> runs;
-  const auto all = rma::detail::catch_bad_alloc(
-      [&]() -> rma::Result<std::vector<Wanted>> { return wanted(like, runs); });
+  const auto all = [&]() -> rma::Result<std::vector<Wanted>> { return wanted(like, runs); };
   const auto meeting = options_.neighbours_only ? VectorPush<T>::Meeting::neighbours
                                                 : VectorPush<T>::Meeting::everybody;
-  TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, filled_, all, meeting));
+  TESSERA_ASSIGN_OR_RETURN(push_, VectorPush<T>::create(like, filled_, std::cref(all), meeting));
   use_buffer(push_->buffer());
   return {};
 }

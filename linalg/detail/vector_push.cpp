@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <complex>
+#include <functional>
 #include <optional>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/notify.hpp"
 
 namespace tessera::linalg::detail {
@@ -17,7 +17,6 @@ using arrays::Array;
 using rma::Code;
 using rma::Result;
 using rma::Status;
-using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -77,22 +76,20 @@ std::uint64_t VectorPush<T>::flag_of(std::size_t number) const noexcept {
 }
 
 template <SparseElement T>
-Result<VectorPush<T>> VectorPush<T>::create(Array<T>& like, std::size_t elements,
-                                            const Result<std::vector<Wanted>>& wanted,
-                                            Meeting meeting) {
+Result<VectorPush<T>> VectorPush<T>::create(
+    Array<T>& like, std::size_t elements,
+    const std::function<Result<std::vector<Wanted>>()>& wanted, Meeting meeting) {
   VectorPush push(like.job(), elements, meeting);
-  const auto asked = catch_bad_alloc([&]() -> Result<std::vector<RankList>> {
-    TESSERA_RETURN_IF_ERROR(wanted.status());
-    return push.ask(*wanted);
-  });
+  const auto ask = [&]() -> Result<std::vector<RankList>> {
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<Wanted> all, wanted());
+    return push.ask(all);
+  };
   rma::Team& team = like.team();
-  TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(push.job_, team, asked));
-  Status own_status = catch_bad_alloc([&] { return push.add_readers(lists); });
-  if (meeting == Meeting::neighbours) {
-    own_status = push.add_flag_only_readers(team, own_status);
-  }
+  TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(push.job_, team, std::cref(ask)));
   // The number of readers is known only after all lists have arrived.
-  TESSERA_RETURN_IF_ERROR(team.agree(own_status));
+  TESSERA_RETURN_IF_ERROR(meeting == Meeting::neighbours
+                              ? push.add_neighbours(team, lists)
+                              : team.agree([&] { return push.add_readers(lists); }));
   TESSERA_ASSIGN_OR_RETURN(push.region_,
                            rma::Region::allocate(team, push.flag_of(push.sources_.size()),
                                                  {.name = "elements of others"}));
@@ -133,16 +130,16 @@ Result<std::vector<RankList>> VectorPush<T>::request_reader_flags() {
   return given;
 }
 
-// Collective. Requests flags from those readers, and adds what others request: this rank has a flag
-// at each rank that it only reads from. `own_status` is an error of this rank's earlier work.
+// Collective. Adds the readers, requests flags from them, and adds what others request: this rank
+// has a flag at each rank that it only reads from.
 template <SparseElement T>
-Status VectorPush<T>::add_flag_only_readers(rma::Team& team, const Status& own_status) {
-  const auto given = catch_bad_alloc([&]() -> Result<std::vector<RankList>> {
-    TESSERA_RETURN_IF_ERROR(own_status);
+Status VectorPush<T>::add_neighbours(rma::Team& team, std::span<const RankList> asked) {
+  const auto request = [&]() -> Result<std::vector<RankList>> {
+    TESSERA_RETURN_IF_ERROR(add_readers(asked));
     return request_reader_flags();
-  });
-  TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(job_, team, given));
-  return catch_bad_alloc([&]() -> Status {
+  };
+  TESSERA_ASSIGN_OR_RETURN(const auto lists, exchange_lists(job_, team, std::cref(request)));
+  return team.agree([&]() -> Status {
     for (const RankList& list : lists) {
       Reader reader;
       reader.rank = list.rank;
@@ -229,8 +226,7 @@ Status VectorPush<T>::send(Array<T>& from) {
   auto own = rma::LocalAccess::begin(from.region());
   Status result = own.status();
   for (Reader& reader : readers_) {
-    Status sent =
-        own.ok() ? catch_bad_alloc([&] { return send_to(reader, own->data()); }) : own.status();
+    Status sent = own.ok() ? send_to(reader, own->data()) : own.status();
     if (sent.ok()) {
       reader.code_before = Code::ok;
     } else {

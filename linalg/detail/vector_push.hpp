@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -58,11 +59,13 @@ class VectorPush {
   };
 
   /// Collective. For vectors with the distribution of `like`. A buffer has `elements` elements,
-  /// initially zero; `wanted` come from other ranks. Requires: the same `meeting` on all members;
-  /// each owner at most once. Errors: that of any member's `wanted`; no_memory, peer_lost.
-  static rma::Result<VectorPush> create(arrays::Array<T>& like, std::size_t elements,
-                                        const rma::Result<std::vector<Wanted>>& wanted,
-                                        Meeting meeting = Meeting::everybody);
+  /// initially zero; what wanted() returns comes from other ranks. Requires: the same `meeting` on
+  /// all members; each owner at most once. Errors: that of any member's wanted(); no_memory,
+  /// peer_lost.
+  static rma::Result<VectorPush> create(
+      arrays::Array<T>& like, std::size_t elements,
+      const std::function<rma::Result<std::vector<Wanted>>()>& wanted,
+      Meeting meeting = Meeting::everybody);
 
   /// The first buffer; below, the offset of this round's elements from its start.
   [[nodiscard]] std::span<T> buffer() const noexcept;
@@ -106,7 +109,7 @@ class VectorPush {
   rma::Result<std::vector<RankList>> ask(std::span<const Wanted> wanted);
   rma::Status add_readers(std::span<const RankList> asked);
   void add_reader(const RankList& asked);
-  rma::Status add_flag_only_readers(rma::Team& team, const rma::Status& own_status);
+  rma::Status add_neighbours(rma::Team& team, std::span<const RankList> asked);
   rma::Result<std::vector<RankList>> request_reader_flags();
   rma::Status send_to(const Reader& reader, const std::byte* slice);
   void refuse(Reader& reader, rma::Code code);

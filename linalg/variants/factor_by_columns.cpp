@@ -15,7 +15,6 @@
 #include "linalg/detail/local_loops.hpp"
 #include "linalg/detail/panel.hpp"
 #include "linalg/lapack.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg::variants {
 
@@ -25,7 +24,6 @@ using detail::Panel;
 using detail::WorkMatrix;
 using rma::Result;
 using rma::Status;
-using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -88,16 +86,6 @@ class Loop {
                ? Status()
                : a_->team().broadcast(std::as_writable_bytes(std::span(panel_result.numbers)),
                                       blocks_.owner(k));
-  }
-
-  // Collective. Checks that all ranks can begin: a rank without memory for results could not take
-  // part in share().
-  template <class Reserve>
-  Status begin(Reserve&& reserve) {
-    return a_->team().agree(catch_bad_alloc([&] {
-      reserve();
-      return Status();
-    }));
   }
 
   // Collective. Synchronises; returns the error of any rank.
@@ -208,24 +196,26 @@ Status update_qr(Loop<T>& loop, std::int64_t k, std::span<const T> tau,
   return lapack::multiply_by_q<T>(reflectors, tau, true, behind);
 }
 
-}  // namespace
+// ---- The loops
+
+// Collectives of all members: a share() or the finish() follows wherever memory may run out.
 
 template <Scalar T>
-Result<std::int64_t> cholesky_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
+Result<std::int64_t> run_cholesky(WorkMatrix& a, const ColumnBlocks& blocks) {
   Loop<T> loop(a, blocks);
   Status own_status;
   PanelResult<std::int64_t> panel_result;
   for (std::int64_t k = 0; k < blocks.count() && panel_result.info == 0 && !panel_result.is_failed;
        ++k) {
     if (blocks.owns(k) && own_status.ok()) {
-      auto info = catch_bad_alloc([&] { return cholesky_block(loop, k); });
+      const auto info = cholesky_block(loop, k);
       own_status = info.status();
       panel_result.info = info.ok() ? *info : 0;
     }
     panel_result.is_failed = !own_status.ok();
     TESSERA_RETURN_IF_ERROR(loop.share(k, panel_result));
     if (own_status.ok() && panel_result.info == 0 && !panel_result.is_failed) {
-      own_status = catch_bad_alloc([&] { return update_cholesky(loop, k); });
+      own_status = update_cholesky(loop, k);
     }
   }
   TESSERA_RETURN_IF_ERROR(loop.finish(std::move(own_status)));
@@ -233,20 +223,17 @@ Result<std::int64_t> cholesky_by_columns(WorkMatrix& a, const ColumnBlocks& bloc
 }
 
 template <Scalar T>
-Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
+Result<LuSteps> run_lu(WorkMatrix& a, const ColumnBlocks& blocks) {
   Loop<T> loop(a, blocks);
   Status own_status;
   LuSteps steps;
   PanelResult<std::int32_t> panel_result;
-  TESSERA_RETURN_IF_ERROR(loop.begin([&] {
-    panel_result.numbers.reserve(static_cast<std::size_t>(loop.steps_of(0)));
-    steps.pivots.reserve(static_cast<std::size_t>(loop.steps()));
-  }));
+  panel_result.numbers.reserve(static_cast<std::size_t>(loop.steps_of(0)));
+  steps.pivots.reserve(static_cast<std::size_t>(loop.steps()));
   for (std::int64_t k = 0; loop.steps_of(k) > 0 && !panel_result.is_failed; ++k) {
     panel_result.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
     if (blocks.owns(k) && own_status.ok()) {
-      auto info =
-          catch_bad_alloc([&] { return lapack::lu<T>(loop.own_block(k), panel_result.numbers); });
+      const auto info = lapack::lu<T>(loop.own_block(k), panel_result.numbers);
       own_status = info.status();
       panel_result.info = info.ok() ? *info : 0;
     }
@@ -259,7 +246,7 @@ Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
       steps.pivots.push_back(blocks.block(k).lo + pivot);
     }
     if (own_status.ok() && !panel_result.is_failed) {
-      own_status = catch_bad_alloc([&] { return update_lu<T>(loop, k, panel_result.numbers); });
+      own_status = update_lu<T>(loop, k, panel_result.numbers);
     }
   }
   TESSERA_RETURN_IF_ERROR(loop.finish(std::move(own_status)));
@@ -269,32 +256,43 @@ Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
 }
 
 template <Scalar T>
-Result<std::vector<T>> qr_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
+Result<std::vector<T>> run_qr(WorkMatrix& a, const ColumnBlocks& blocks) {
   Loop<T> loop(a, blocks);
   Status own_status;
   std::vector<T> tau;
   PanelResult<T> panel_result;
   detail::ColumnMajorCopy<T> copy;
-  TESSERA_RETURN_IF_ERROR(loop.begin([&] {
-    panel_result.numbers.reserve(static_cast<std::size_t>(loop.steps_of(0)));
-    tau.reserve(static_cast<std::size_t>(loop.steps()));
-  }));
+  panel_result.numbers.reserve(static_cast<std::size_t>(loop.steps_of(0)));
+  tau.reserve(static_cast<std::size_t>(loop.steps()));
   for (std::int64_t k = 0; loop.steps_of(k) > 0 && !panel_result.is_failed; ++k) {
     panel_result.numbers.resize(static_cast<std::size_t>(loop.steps_of(k)));
     if (blocks.owns(k) && own_status.ok()) {
-      own_status =
-          catch_bad_alloc([&] { return lapack::qr<T>(loop.own_block(k), panel_result.numbers); });
+      own_status = lapack::qr<T>(loop.own_block(k), panel_result.numbers);
     }
     panel_result.is_failed = !own_status.ok();
     TESSERA_RETURN_IF_ERROR(loop.share(k, panel_result));
     tau.insert(tau.end(), panel_result.numbers.begin(), panel_result.numbers.end());
     if (own_status.ok() && !panel_result.is_failed) {
-      own_status =
-          catch_bad_alloc([&] { return update_qr<T>(loop, k, panel_result.numbers, copy); });
+      own_status = update_qr<T>(loop, k, panel_result.numbers, copy);
     }
   }
   TESSERA_RETURN_IF_ERROR(loop.finish(std::move(own_status)));
   return tau;
+}
+
+}  // namespace
+
+template <Scalar T>
+Result<std::int64_t> cholesky_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
+  return a.team().do_together([&] { return run_cholesky<T>(a, blocks); });
+}
+template <Scalar T>
+Result<LuSteps> lu_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
+  return a.team().do_together([&] { return run_lu<T>(a, blocks); });
+}
+template <Scalar T>
+Result<std::vector<T>> qr_by_columns(WorkMatrix& a, const ColumnBlocks& blocks) {
+  return a.team().do_together([&] { return run_qr<T>(a, blocks); });
 }
 
 template Result<std::int64_t> cholesky_by_columns<float>(WorkMatrix&, const ColumnBlocks&);

@@ -14,7 +14,6 @@
 #include "linalg/detail/matrix_checks.hpp"
 #include "linalg/detail/panel.hpp"
 #include "linalg/lapack.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::linalg::variants {
 
@@ -23,7 +22,6 @@ using detail::MatrixMap;
 using detail::Panel;
 using rma::Code;
 using rma::Status;
-using rma::detail::catch_bad_alloc;
 
 namespace {
 
@@ -133,15 +131,13 @@ Status multiply_by_panels(const MatrixMap& a, std::span<const T> tau, bool is_ad
 
 template <Scalar T>
 Status solve_triangular(const TriangularFactor& a, std::int64_t width, const LocalMatrix<T>& x) {
-  return x.is_empty() ? Status() : catch_bad_alloc([&] { return solve_by_panels(a, width, x); });
+  return x.is_empty() ? Status() : solve_by_panels(a, width, x);
 }
 
 template <Scalar T>
 Status multiply_by_q(const MatrixMap& a, std::span<const T> tau, bool is_adjoint,
                      std::int64_t width, const LocalMatrix<T>& c) {
-  return c.is_empty()
-             ? Status()
-             : catch_bad_alloc([&] { return multiply_by_panels(a, tau, is_adjoint, width, c); });
+  return c.is_empty() ? Status() : multiply_by_panels(a, tau, is_adjoint, width, c);
 }
 
 template Status solve_triangular(const TriangularFactor&, std::int64_t, const LocalMatrix<float>&);

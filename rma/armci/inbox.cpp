@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/armci/inbox.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace tessera::rma::armci::detail {
 
-Result<std::vector<std::byte>> copy_of(std::span<const std::byte> bytes) {
-  try {
-    return std::vector<std::byte>(bytes.begin(), bytes.end());
-  } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory,
-                         fmt::format("no memory for a message of {} bytes", bytes.size()))
-        .hint("receive the messages that are waiting");
-  }
+std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
 }
 
 std::optional<StoredMessage> Inbox::take(std::int32_t tag, std::optional<WorldRank> from) {

@@ -28,7 +28,7 @@ struct StoredMessage {
 };
 
 /// Local. A copy of `bytes` on the heap. Errors: no_memory.
-Result<std::vector<std::byte>> copy_of(std::span<const std::byte> bytes);
+std::vector<std::byte> copy_of(std::span<const std::byte> bytes);
 
 class Inbox {
  public:

@@ -143,9 +143,8 @@ Status MailboxState::send(std::int32_t tag, std::span<const std::byte> message, 
 }
 
 Status MailboxState::send_to_self(std::int32_t tag, std::span<const std::byte> message) {
-  TESSERA_ASSIGN_OR_RETURN(std::vector<std::byte> content, copy_of(message));
   inbox_.add(
-      {.from = region_.rank(), .tag = tag, .bytes = message.size(), .content = std::move(content)});
+      {.from = region_.rank(), .tag = tag, .bytes = message.size(), .content = copy_of(message)});
   return {};
 }
 
@@ -344,9 +343,8 @@ Result<MailboxState::Fetched> MailboxState::fetch(WorldRank from, Announcement a
                          fmt::format("a message of {} bytes from rank {} is in a slot of {} bytes",
                                      header.bytes, from.value, bytes));
   }
-  TESSERA_ASSIGN_OR_RETURN(
-      fetched.message.content,
-      copy_of(std::span<const std::byte>(slot).subspan(sizeof header, header.bytes)));
+  fetched.message.content =
+      copy_of(std::span<const std::byte>(slot).subspan(sizeof header, header.bytes));
   return fetched;
 }
 

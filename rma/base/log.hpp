@@ -13,11 +13,13 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string_view>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/rank.hpp"
 
 namespace tessera::rma {
@@ -44,6 +46,17 @@ class Log {
   void warning(std::string_view line) { write(LogLevel::warning, line); }
   void info(std::string_view line) { write(LogLevel::info, line); }
   void debug(std::string_view line) { write(LogLevel::debug, line); }
+  /// The same with the line that word() returns, if lines of `level` are printed and there is
+  /// memory for it.
+  template <std::invocable Word>
+  void line(LogLevel level, Word&& word) noexcept {
+    detail::catch_bad_alloc([&] {
+      if (wants(level)) {
+        write(level, word());
+      }
+      return Status();
+    }).ignore("no memory for a line");
+  }
   /// Prints text of several lines that was requested, unchanged and at any level.
   void report(std::string_view text);
 

@@ -13,6 +13,16 @@ namespace {
 // Short enough to need no heap memory.
 constexpr const char* no_text = "no memory";
 
+// Returns text(), or `otherwise` if there is no memory for it. No error may fail to be reported.
+template <class Text, class Otherwise>
+Otherwise or_else(const Text& text, Otherwise otherwise) noexcept {
+  try {
+    return text();
+  } catch (const std::bad_alloc&) {
+    return otherwise;
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(Code code) noexcept {
@@ -81,11 +91,7 @@ Status::Detail* Status::copied_detail() const noexcept {
   if (detail_ == nullptr || detail_->is_shared) {
     return detail_.get();
   }
-  try {
-    return new Detail(*detail_);
-  } catch (const std::bad_alloc&) {
-    return shared_detail(detail_->code);
-  }
+  return or_else([this] { return new Detail(*detail_); }, shared_detail(detail_->code));
 }
 
 Status::Status(const Status& other) noexcept : detail_(other.copied_detail()) {}
@@ -119,11 +125,8 @@ Status Status::error_at(WorldRank rank, Code code, std::string what, const char*
 }
 
 Status Status::no_memory(std::string_view what, const char* file, int line) noexcept {
-  try {
-    return error(Code::no_memory, std::string(what), file, line);
-  } catch (const std::bad_alloc&) {
-    return code_only(Code::no_memory);
-  }
+  return or_else([&] { return error(Code::no_memory, std::string(what), file, line); },
+                 code_only(Code::no_memory));
 }
 
 Status Status::code_only(Code code) noexcept {
@@ -151,47 +154,43 @@ std::string Status::message() const noexcept {
   if (detail_->is_shared) {
     return no_text;
   }
-  try {
-    return detail_->hint.empty() ? detail_->what
-                                 : fmt::format("{}\n  hint: {}", detail_->what, detail_->hint);
-  } catch (const std::bad_alloc&) {
-    return no_text;
-  }
+  return or_else(
+      [this] {
+        return detail_->hint.empty() ? detail_->what
+                                     : fmt::format("{}\n  hint: {}", detail_->what, detail_->hint);
+      },
+      std::string(no_text));
 }
 
 std::string Status::describe() const noexcept {
   if (!detail_) {
     return "ok";
   }
-  try {
+  const auto text = [this] {
     const std::string on =
         detail_->failing_rank ? fmt::format("[rank {}] ", detail_->failing_rank->value) : "";
-    const std::string text = fmt::format("{}{}: {}", on, to_string(detail_->code), message());
-    return detail_->is_shared ? text
-                              : fmt::format("{} [{}:{}]", text, detail_->file, detail_->line);
-  } catch (const std::bad_alloc&) {
-    return no_text;
-  }
+    const std::string line = fmt::format("{}{}: {}", on, to_string(detail_->code), message());
+    return detail_->is_shared ? line
+                              : fmt::format("{} [{}:{}]", line, detail_->file, detail_->line);
+  };
+  return or_else(text, std::string(no_text));
 }
 
 void Status::prepend(std::string_view attempt) noexcept {
   if (detail_->is_shared) {
     return;
   }
-  try {
-    detail_->what = fmt::format("{}: {}", attempt, detail_->what);
-  } catch (const std::bad_alloc&) {
-    // No memory: keeps the message without the context.
+  // Without memory the message stays without the context; below, without the hint.
+  std::string with_context =
+      or_else([&] { return fmt::format("{}: {}", attempt, detail_->what); }, std::string());
+  if (!with_context.empty()) {
+    detail_->what = std::move(with_context);
   }
 }
 
 Status&& Status::hint(std::string_view remedy) && noexcept {
   if (detail_ && !detail_->is_shared && detail_->hint.empty()) {
-    try {
-      detail_->hint = remedy;
-    } catch (const std::bad_alloc&) {
-      // No memory: keeps the message without the hint.
-    }
+    detail_->hint = or_else([&] { return std::string(remedy); }, std::string());
   }
   return std::move(*this);
 }

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
-
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/lock_set_state.hpp"
@@ -66,6 +64,8 @@ Result<AccumulateTickets::Buffer> AccumulateTickets::allocate_buffer() {
       free_buffers_.pop_back();
       return lent;
     }
+    free_buffers_.reserve(buffers_ + 1);
+    ++buffers_;
   }
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena_.allocate(buffer_bytes));
   if (Status status = arena_.back(offset, buffer_bytes); !status.ok()) {
@@ -78,11 +78,7 @@ Result<AccumulateTickets::Buffer> AccumulateTickets::allocate_buffer() {
 AccumulateTickets::Buffer::~Buffer() {
   if (from_ != nullptr) {
     const std::lock_guard guard(from_->spare_mutex_);
-    try {
-      from_->free_buffers_.push_back(offset_);
-    } catch (const std::bad_alloc&) {
-      from_->arena_.free(offset_, buffer_bytes);
-    }
+    from_->free_buffers_.push_back(offset_);
   }
 }
 

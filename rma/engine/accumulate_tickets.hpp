@@ -105,7 +105,8 @@ class AccumulateTickets {
   Arena& arena_;
   std::shared_ptr<LockSetState> locks_;  ///< of the world team, one per rank
   std::mutex spare_mutex_;
-  std::vector<std::uint64_t> free_buffers_;  ///< offsets in the arena of unused buffers
+  std::vector<std::uint64_t> free_buffers_;  ///< offsets in the arena; has room for all buffers
+  std::size_t buffers_ = 0;
 };
 
 /// Does `work`, holding the target's ticket if there are `tickets`.

@@ -5,9 +5,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <new>
 #include <string>
 #include <utility>
+
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -49,7 +50,7 @@ int ConnectionLossWord::error() const noexcept {
 Status ConnectionLossWord::status(WorldRank self) const noexcept {
   const Code code =
       was_connected() || error() == ECONNREFUSED ? Code::peer_lost : Code::unreachable;
-  try {
+  return worded(code, [&] {
     const std::string reason = reason_of(error(), was_connected());
     if (rank() == self) {
       return Status::error(
@@ -72,9 +73,7 @@ Status ConnectionLossWord::status(WorldRank self) const noexcept {
                   .hint(
                       "tessera doctor tries all connections; TESSERA_INTERFACE chooses a network");
     return rank().value < 0 ? std::move(status) : std::move(status).at(rank());
-  } catch (const std::bad_alloc&) {
-    return Status::code_only(code);
-  }
+  });
 }
 
 }  // namespace tessera::rma::detail

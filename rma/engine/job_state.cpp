@@ -98,10 +98,8 @@ Status JobState::stopped_error() const {
 }
 
 Status JobState::fence(const TargetRanks& ranks, RegionId region) {
-  if (is_stopped()) {
-    return stopped_error();
-  }
-  if (!outstanding_.concerns_fences() && routes_.are_fenced(ranks, region)) {
+  const bool is_running = !is_stopped();
+  if (is_running && !outstanding_.concerns_fences() && routes_.are_fenced(ranks, region)) {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // as below
     if (recorder_ != nullptr) [[unlikely]] {
       recorder_->record_done(Wait::fence);
@@ -109,7 +107,7 @@ Status JobState::fence(const TargetRanks& ranks, RegionId region) {
     return {};
   }
   return catch_bad_alloc(
-      [&] { return complete_and_fence(ranks, region); },
+      [&] { return is_running ? complete_and_fence(ranks, region) : stopped_error(); },
       "this process has no memory for a fence: earlier operations may be incomplete");
 }
 
@@ -162,7 +160,7 @@ void JobState::close_in_forked_child() noexcept {
 
 Membership::~Membership() {
   if (const Status status = state_->stop(); !status.ok()) {
-    state_->log().warning("stopping the job: " + status.message());
+    state_->log().line(LogLevel::warning, [&] { return "stopping the job: " + status.message(); });
   }
 }
 

@@ -5,27 +5,22 @@
 
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
-
 namespace tessera::rma::detail {
 
 Result<void*> LocalMemory::allocate(Node& node, std::size_t bytes) {
   Arena& arena = node.arena();
+  // Made first: what follows the allocation needs no memory.
+  decltype(bytes_of_) made{{nullptr, bytes}};
+  auto entry = made.extract(made.begin());
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t offset, arena.allocate(bytes));
   if (Status status = arena.back(offset, bytes); !status.ok()) {
     arena.free(offset, bytes);
     return std::move(status).context("allocating local memory");
   }
   void* const memory = arena.at(offset);
+  entry.key() = memory;
   const std::lock_guard guard(mutex_);
-  Status noted = catch_bad_alloc([&]() -> Status {
-    bytes_of_[memory] = bytes;
-    return {};
-  });
-  if (!noted.ok()) {
-    arena.free(offset, bytes);
-    return noted;
-  }
+  bytes_of_.insert(std::move(entry));
   return memory;
 }
 

@@ -8,8 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
-#include <unordered_map>
 
 #include "rma/base/result.hpp"
 #include "rma/node/node.hpp"
@@ -25,7 +25,7 @@ class LocalMemory {
 
  private:
   std::mutex mutex_;
-  std::unordered_map<const void*, std::uint64_t> bytes_of_;
+  std::map<const void*, std::uint64_t> bytes_of_;
 };
 
 }  // namespace tessera::rma::detail

@@ -13,7 +13,6 @@
 #include <string>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/region_numbers.hpp"
 #include "rma/engine/slice_cache.hpp"
@@ -99,12 +98,11 @@ LockSetState::LockSetState(Team& team, Use use)
 Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count,
                                                            Use use) {
   constexpr std::int64_t most = 1LL << 32;
-  const Status mine = catch_bad_alloc([&] {
+  TESSERA_RETURN_IF_ERROR(team.agree([&] {
     return count < 0 || count > most ? Status::error(Code::invalid_argument,
                                                      fmt::format("{} locks cannot be made", count))
                                      : Status();
-  });
-  TESSERA_RETURN_IF_ERROR(team.agree(mine));
+  }));
   return team.state().do_together([&]() -> Result<std::shared_ptr<LockSetState>> {
     std::shared_ptr<LockSetState> state(new LockSetState(team, use));
     // The first member's number is used: members that missed a creation have drawn fewer.
@@ -130,13 +128,14 @@ Status LockSetState::make_locks(const std::vector<std::int64_t>& counts) {
   }
   const bool is_maker = team_.state().order() == 0;
   std::vector<NodesLocks> by_node;
-  Result<Offer> made = catch_bad_alloc([&]() -> Result<Offer> {
+  Status all = team_.agree([&]() -> Status {
     by_node.resize(static_cast<std::size_t>(team_.state().job().nodes().count()));
     owners_.reserve(counts.size());
-    return is_maker ? make_own(counts) : Result<Offer>(Offer());
+    if (is_maker) {
+      TESSERA_ASSIGN_OR_RETURN(own_, make_own(counts));
+    }
+    return {};
   });
-  own_ = made.ok() ? *made : Offer();
-  Status all = team_.agree(made.status());
   if (all.ok()) {
     const auto offers = team_.allgather_value(own_);
     all = offers.status();
@@ -241,7 +240,7 @@ Status LockSetState::free(std::string_view verb) {
   }
   const LabelScope scope(team_, {.verb = verb, .kind = "lock set", .number = number_});
   const WaitScope wait(job().recorder(), Wait::memory, WorldRank{-1}, 0, team_.state().label());
-  Status done = catch_bad_alloc([&] { return wait_for_unlocks(); });
+  Status done = wait_for_unlocks();
   TESSERA_RETURN_IF_ERROR(team_.barrier());
   give_back();
   if (remote_ != nullptr) {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <new>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/free_list_allocator.hpp"
 #include "rma/engine/job_state.hpp"
 
@@ -33,12 +33,12 @@ bool has_room_for(std::vector<std::shared_ptr<Operation>>& list, std::size_t mor
   if (needed <= list.capacity()) {
     return true;
   }
-  try {
-    list.reserve(std::max(needed, 2 * list.capacity()));
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
+  return catch_bad_alloc(
+      [&] {
+        list.reserve(std::max(needed, 2 * list.capacity()));
+        return true;
+      },
+      [] { return false; });
 }
 
 // Removes operations that have ended well. A program may start operations for hours before it
@@ -50,7 +50,7 @@ void make_room(std::vector<std::shared_ptr<Operation>>& adopted) {
   }
   std::erase_if(adopted, [](const auto& each) { return has_succeeded(*each); });
   if (2 * adopted.size() > adopted.capacity()) {
-    adopted.reserve(2 * adopted.capacity());
+    has_room_for(adopted, adopted.capacity());
   }
 }
 
@@ -174,12 +174,11 @@ void Outstanding::adopt(const std::shared_ptr<Operation>& operation) noexcept {
 
 bool Outstanding::keep_adopted(const std::shared_ptr<Operation>& operation) noexcept {
   const std::lock_guard guard(mutex_);
-  try {
-    make_room(adopted_);
-    adopted_.push_back(operation);
-  } catch (const std::bad_alloc&) {
+  make_room(adopted_);
+  if (!has_room_for(adopted_, 1)) {
     return false;
   }
+  adopted_.push_back(operation);
   update_concerns_fences();
   return true;
 }

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 
 namespace tessera::rma::detail {
@@ -124,47 +123,63 @@ std::vector<PeerRoutes::RankEndpoint> PeerRoutes::endpoints_to_fence(const Targe
   return endpoints;
 }
 
-// Several at once: a peer's reply takes time, and the next peer can be asked meanwhile.
-Status PeerRoutes::fence_endpoints(const std::vector<RankEndpoint>& endpoints, RegionId region) {
+namespace {
+
+/// Fences that were started. The destructor waits for them.
+class StartedFences {
+ public:
+  explicit StartedFences(TransportList& transports) noexcept : transports_(transports) {}
+  StartedFences(const StartedFences&) = delete;
+  StartedFences& operator=(const StartedFences&) = delete;
+  ~StartedFences() { finish().ignore("the exception says more"); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return under_way_.size(); }
+  void start(WorldRank rank, Endpoint& endpoint) {
+    Completion& done = under_way_.emplace_back(rank).done;
+    BegunPart part(done);
+    part.hand_over(endpoint.start_fence(done));
+  }
+  void finish_oldest() {
+    Fence& oldest = under_way_.front();
+    Status status = transports_.finish(oldest.done, {"a fence of what was sent to", oldest.rank});
+    under_way_.pop_front();
+    first_ = first_.ok() ? std::move(status) : std::move(first_);
+  }
+  /// Returns the first error of all.
+  Status finish() {
+    while (!under_way_.empty()) {
+      finish_oldest();
+    }
+    return std::move(first_);
+  }
+
+ private:
   struct Fence {
-    explicit Fence(WorldRank of) noexcept : rank(of) { done.begin(); }
+    explicit Fence(WorldRank of) noexcept : rank(of) {}
     WorldRank rank;
     Completion done;
   };
+  TransportList& transports_;
+  std::deque<Fence> under_way_;
+  Status first_;
+};
+
+}  // namespace
+
+// Several at once: a peer's reply takes time, and the next peer can be asked meanwhile.
+Status PeerRoutes::fence_endpoints(const std::vector<RankEndpoint>& endpoints, RegionId region) {
   const auto window = static_cast<std::size_t>(job_.settings().fence_window);
-  Status first;
-  std::deque<Fence> under_way;
-  const auto finish_oldest = [&] {
-    Status status = job_.transports().finish(
-        under_way.front().done, {"a fence of what was sent to", under_way.front().rank});
-    under_way.pop_front();
-    first = first.ok() ? std::move(status) : std::move(first);
-  };
+  StartedFences fences(job_.transports());
   for (const auto& [peer, endpoint] : endpoints) {
     if (endpoint->is_fenced(region)) {
       continue;  // fenced with another rank of its node
     }
-    const Status begun = catch_bad_alloc([&, to = peer]() -> Status {
-      under_way.emplace_back(to);
-      return {};
-    });
-    if (!begun.ok()) {
-      first = first.ok() ? begun : std::move(first);
-      break;
-    }
-    Completion& done = under_way.back().done;
-    if (Status status = catch_bad_alloc([&, by = endpoint] { return by->start_fence(done); });
-        !status.ok()) {
-      done.end(std::move(status));
-    }
-    if (under_way.size() == window) {
-      finish_oldest();
+    fences.start(peer, *endpoint);
+    if (fences.size() == window) {
+      fences.finish_oldest();
     }
   }
-  while (!under_way.empty()) {
-    finish_oldest();
-  }
-  return first;
+  return fences.finish();
 }
 
 }  // namespace tessera::rma::detail

@@ -28,15 +28,13 @@ bool may_use_device(const RegionState& region) {
          between_nodes->capabilities().device_atomics;
 }
 
-// Collective. Checks that all members are ready and give the same mode.
-Status agree_on_access(RegionState& region, const Status& mine, AccessMode mode,
-                       Conflicts conflicts) {
+// Collective. Checks that all members give the same mode.
+Status check_same_access(RegionState& region, AccessMode mode, Conflicts conflicts) {
   Team& team = region.team();
   struct RequestedMode {
     AccessMode mode;
     Conflicts conflicts;
   };
-  TESSERA_RETURN_IF_ERROR(team.agree(mine));
   TESSERA_ASSIGN_OR_RETURN(const auto asked, team.allgather_value(RequestedMode{mode, conflicts}));
   const auto other = std::find_if(asked.begin(), asked.end(), [&](const RequestedMode& each) {
     return each.mode != asked[0].mode || each.conflicts != asked[0].conflicts;
@@ -45,11 +43,13 @@ Status agree_on_access(RegionState& region, const Status& mine, AccessMode mode,
     return {};
   }
   const auto who = static_cast<std::size_t>(other - asked.begin());
-  return Status::error(
-             Code::invalid_argument,
-             fmt::format("rank {} gave another access mode for {} than rank {}",
-                         team.members()[who].value, region.describe(), team.members()[0].value))
-      .hint("all members must give the same");
+  return worded(Code::invalid_argument, [&] {
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("rank {} gave another access mode for {} than rank {}",
+                           team.members()[who].value, region.describe(), team.members()[0].value))
+        .hint("all members must give the same");
+  });
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ Status RegionState::exchange_terms(void* memory, std::size_t bytes) {
   TESSERA_ASSIGN_OR_RETURN(const std::vector<MemberTerms> offers, team_.allgather_value(mine));
   id_.value = offers[0].id;
   if (id_.value == 0) {
-    return catch_bad_alloc([&]() -> Status {
+    return worded(Code::limit_exceeded, [&] {
       return Status::error(Code::limit_exceeded,
                            fmt::format("all {} region numbers of this job are exhausted",
                                        std::numeric_limits<std::uint32_t>::max()));
@@ -113,7 +113,7 @@ Status RegionState::exchange_terms(void* memory, std::size_t bytes) {
     largest_bytes = std::max<std::size_t>(largest_bytes, offers[i].bytes);
     if (!offers[i].same_options(offers[0])) {
       // all members find the same, and no further meeting follows
-      return catch_bad_alloc([&]() -> Status {
+      return worded(Code::invalid_argument, [&] {
         return Status::error(Code::invalid_argument,
                              fmt::format("rank {} gave other region options than rank {}",
                                          team_.members()[i].value, team_.members()[0].value))
@@ -187,7 +187,7 @@ Status RegionState::make_segment(void* memory, std::size_t bytes) {
                      : data.allocate_over(*first.memory(), team_, request, options_);
   if (!segment.ok()) {
     // All members have failed, so no further meeting follows.
-    return catch_bad_alloc([&]() -> Status {
+    return worded(segment.status().code(), [&] {
       return std::move(segment).status().context(
           fmt::format("{} {}", is_attached_ ? "attaching" : "allocating", human_bytes(bytes)));
     });
@@ -267,8 +267,7 @@ Result<std::shared_ptr<RegionState>> RegionState::create(Team& team, void* memor
     TESSERA_RETURN_IF_ERROR(state->exchange_terms(memory, bytes));
     TESSERA_RETURN_IF_ERROR(state->make_segment(memory, bytes));
     // No member may use an address that another member doesn't know yet.
-    const Status published = catch_bad_alloc([&] { return state->publish(); });
-    if (Status met = team.agree(published); !met.ok()) {
+    if (Status met = team.agree([&] { return state->publish(); }); !met.ok()) {
       state->freed_.store(true);
       state->withdraw();
       state->exposed_.hide();
@@ -311,7 +310,7 @@ Status RegionState::fence() {
 // meeting completes earlier operations; later ones start after the last meeting.
 Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
   const LabelScope scope(team_, label("set_access_mode"));
-  const Status mine = catch_bad_alloc([&]() -> Status {
+  const auto prepare = [&]() -> Status {
     if (!exists(mode)) {
       return Status::error(Code::invalid_argument,
                            fmt::format("there is no access mode {}", static_cast<int>(mode)));
@@ -319,9 +318,9 @@ Status RegionState::set_access_mode(AccessMode mode, Conflicts conflicts) {
     TESSERA_RETURN_IF_ERROR(fence());
     job().slices().regions().prepare_epoch();
     return {};
-  });
-  TESSERA_RETURN_IF_ERROR(
-      catch_bad_alloc([&] { return agree_on_access(*this, mine, mode, conflicts); }));
+  };
+  TESSERA_RETURN_IF_ERROR(team_.agree(prepare));
+  TESSERA_RETURN_IF_ERROR(check_same_access(*this, mode, conflicts));
   options_.access_mode = mode;
   options_.conflicts = conflicts;
   segment_->set_access(mode, conflicts);
@@ -348,7 +347,7 @@ Status RegionState::free(std::string_view verb) {
   const LabelScope scope(team_, label(verb));
   const WaitScope wait(job().recorder(), Wait::memory, WorldRank{-1}, 0, team_state().label());
   // This rank's operations may still be on their way to another node, and must find their slice.
-  Status fenced = job().link() == nullptr ? Status() : catch_bad_alloc([&] { return fence(); });
+  Status fenced = job().link() == nullptr ? Status() : fence();
   withdraw();
   // The memory is freed when all members have arrived. If that is impossible (a member died, the
   // job stopped), it is freed after the last remaining one has arrived.

@@ -24,13 +24,15 @@ TeamState::TeamState(JobState& job, std::shared_ptr<JobState> keep_job,
 Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
                                                      const std::shared_ptr<JobState>& keep_job,
                                                      std::span<const WorldRank> members) {
-  const auto prepared = [&] { return prepare(job, keep_job, members); };
+  const auto prepared = [&] {
+    return catch_bad_alloc([&] { return prepare(job, keep_job, members); });
+  };
   auto kind = CollectiveCall::Kind::form;
-  Result<std::shared_ptr<TeamState>> team = catch_bad_alloc(prepared);
+  Result<std::shared_ptr<TeamState>> team = prepared();
   if (team.status().code() == Code::no_memory) {
     kind = CollectiveCall::Kind::without_memory;
     job.reserve().give();
-    team = catch_bad_alloc(prepared);
+    team = prepared();
   }
   Status formed = team.ok() ? TeamFormation(job, (*team)->step_).run(kind).context("forming a team")
                             : team.status();

@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <new>
 #include <string>
 #include <string_view>
 
@@ -75,15 +74,8 @@ struct WaitedFor {
 template <class Describe>
 void report_if_long(LongWait& wait, Log& log, Describe&& describe) noexcept {
   const auto now = LongWait::Clock::now();
-  const LogLevel level = wait.due(now);
-  if (level == LogLevel::silent || !log.wants(level)) {
-    return;
-  }
-  try {
-    const std::string line = fmt::format("has waited {} {}", wait.length(now), describe());
-    level == LogLevel::warning ? log.warning(line) : log.info(line);
-  } catch (const std::bad_alloc&) {
-    // The next line that is due reports it.
+  if (const LogLevel level = wait.due(now); level != LogLevel::silent) {
+    log.line(level, [&] { return fmt::format("has waited {} {}", wait.length(now), describe()); });
   }
 }
 

@@ -28,8 +28,11 @@ void start_part(Completion& done, Start&& start) {
 // The same for work that is complete when `work` returns.
 template <class Work>
 void run_part(Completion& done, Work&& work) {
-  done.begin();
-  done.end(catch_bad_alloc(work));
+  start_part(done, [&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(work());
+    done.end({});
+    return {};
+  });
 }
 
 bool accumulates_natively(const RemotePath& path) {

@@ -87,4 +87,28 @@ class Completion {
   Status first_error_;
 };
 
+/// One part of a Completion that is being started, in code through which an exception may pass: it
+/// ends with no_memory unless it was handed over.
+class BegunPart {
+ public:
+  explicit BegunPart(Completion& done) noexcept : done_(&done) { done.begin(); }
+  BegunPart(const BegunPart&) = delete;
+  BegunPart& operator=(const BegunPart&) = delete;
+  ~BegunPart() {
+    if (done_ != nullptr) {
+      done_->end(Status::no_memory("this process has no memory left"));
+    }
+  }
+  /// `started`: whether someone will end it. After an error it ends here, with that.
+  void hand_over(Status started) {
+    Completion* const done = std::exchange(done_, nullptr);
+    if (!started.ok()) {
+      done->end(std::move(started));
+    }
+  }
+
+ private:
+  Completion* done_;
+};
+
 }  // namespace tessera::rma

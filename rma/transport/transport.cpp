@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transport/control_channel.hpp"
 
 namespace tessera::rma {
@@ -15,12 +14,8 @@ Status start_each(const Target& target, Fragments fragments, Completion& done, S
   for (const Fragment& each : fragments) {
     Target at = target;
     at.offset += each.remote_offset;
-    done.begin();
-    Status status = detail::catch_bad_alloc(
-        [&] { return start(at, each.local, CopyShape::contiguous(each.bytes)); });
-    if (!status.ok()) {
-      done.end(std::move(status));
-    }
+    BegunPart part(done);
+    part.hand_over(start(at, each.local, CopyShape::contiguous(each.bytes)));
   }
   done.end({});
   return {};

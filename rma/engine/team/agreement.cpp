@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -30,9 +32,9 @@ Verdict verdict_of(const CollectiveStep& step, TeamRank member, const StepPayloa
   return verdict;
 }
 
-// Collective. Fetches the text of a member, which may be on another node. Empty if there is no
-// memory for it.
-Result<std::string> text_of(CollectiveStep& step, TeamRank member, StepPayload payload) {
+// Collective. Fetches the text of a member, which may be on another node. It stays until the next
+// step.
+Result<std::string_view> text_of(CollectiveStep& step, TeamRank member, StepPayload payload) {
   const Verdict verdict = verdict_of(step, member, payload);
   const std::byte* report = step.piece(member, payload);
   if (step.members().has_other_nodes()) {
@@ -42,30 +44,25 @@ Result<std::string> text_of(CollectiveStep& step, TeamRank member, StepPayload p
         step.meet({.kind = CollectiveCall::Kind::part, .root = member}, payload));
     report = step.piece_of_root(member, payload);
   }
-  try {
-    return std::string(reinterpret_cast<const char*>(report + sizeof verdict), verdict.text_bytes);
-  } catch (const std::bad_alloc&) {
-    return std::string();
-  }
+  return std::string_view(reinterpret_cast<const char*>(report + sizeof verdict),
+                          verdict.text_bytes);
 }
 
 // Collective. The error of a member that failed.
 Status failure_of(CollectiveStep& step, TeamRank member, const StepPayload& payload) {
   const Verdict verdict = verdict_of(step, member, payload);
-  Result<std::string> text = text_of(step, member, payload);
+  Result<std::string_view> text = text_of(step, member, payload);
   if (text.status().code() == Code::no_memory) {  // on all members
-    text = std::string();                         // the code alone must suffice
+    text = std::string_view();                    // the code alone must suffice
   }
   TESSERA_RETURN_IF_ERROR(text.status());
   const WorldRank failing = step.members().world_rank(member);
   const auto code = static_cast<Code>(verdict.code);
-  try {
+  return worded(code, [&] {
     return Status::error_at(
         verdict.rank >= 0 ? WorldRank{verdict.rank} : failing, code,
         fmt::format("on rank {}: {}", failing.value, text->empty() ? to_string(code) : *text));
-  } catch (const std::bad_alloc&) {
-    return Status::code_only(code);
-  }
+  });
 }
 
 }  // namespace

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <optional>
 #include <string_view>
+
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::rma::detail {
 
@@ -99,11 +100,9 @@ Status CallChecker::explain(const TeamControl::Check& check, const CollectiveCal
                          .odd_call = check.odd_call.load()};
   const bool is_lack = CollectiveCall::is_without_memory(found.first_call) ||
                        CollectiveCall::is_without_memory(found.odd_call);
-  try {
+  return worded(is_lack ? Code::no_memory : Code::invalid_argument, [&] {
     return is_lack ? out_of_memory_status(found) : explain_difference(found, own, broadcast);
-  } catch (const std::bad_alloc&) {
-    return Status::code_only(is_lack ? Code::no_memory : Code::invalid_argument);
-  }
+  });
 }
 
 Status CallChecker::out_of_memory_status(const Difference& found) {
@@ -159,25 +158,25 @@ Status CallChecker::exchange_call_reports(const Difference& found, const Collect
 }
 
 CallChecker::CallReport CallChecker::call_report_of(const CollectiveCall& own) const noexcept {
-  CallReport report;
-  try {
-    const std::string called = "called " + CollectiveCall::describe(own.packed(), own.bytes);
-    const Label* const outermost = label();
-    if (own_error_ != nullptr && !own_error_->ok()) {
-      const std::string message = own_error_->message();
-      report.append(fmt::format("failed ({})", message.substr(0, message.find('\n'))));
-    } else {
-      report.append(outermost == nullptr ? called : outermost->phrase());
-    }
-    report.append(called);
-    if (outermost != nullptr) {
-      report.append(scope_->label().phrase());
-      report.numbers = {outermost->number, scope_->label().number};
-    }
-  } catch (const std::bad_alloc&) {
-    report = CallReport();
-  }
-  return report;
+  return catch_bad_alloc(
+      [&] {
+        CallReport report;
+        const std::string called = "called " + CollectiveCall::describe(own.packed(), own.bytes);
+        const Label* const outermost = label();
+        if (own_error_ != nullptr && !own_error_->ok()) {
+          const std::string message = own_error_->message();
+          report.append(fmt::format("failed ({})", message.substr(0, message.find('\n'))));
+        } else {
+          report.append(outermost == nullptr ? called : outermost->phrase());
+        }
+        report.append(called);
+        if (outermost != nullptr) {
+          report.append(scope_->label().phrase());
+          report.numbers = {outermost->number, scope_->label().number};
+        }
+        return report;
+      },
+      [] { return CallReport(); });
 }
 
 // Reports the first phrases that differ; else the objects' numbers, or the arguments.
@@ -215,11 +214,8 @@ Status CallChecker::explain_requests(TeamRank first, TeamRank other,
                          .odd = members_.world_rank(other),
                          .first_call = agreement.packed(),
                          .odd_call = agreement.packed()};
-  try {
-    return explain_difference(found, agreement, broadcast);
-  } catch (const std::bad_alloc&) {
-    return Status::code_only(Code::invalid_argument);
-  }
+  return worded(Code::invalid_argument,
+                [&] { return explain_difference(found, agreement, broadcast); });
 }
 
 }  // namespace tessera::rma::detail

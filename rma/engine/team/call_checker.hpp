@@ -47,8 +47,19 @@ class CallChecker {
   [[nodiscard]] const Label* label() const noexcept {
     return scope_ == nullptr ? nullptr : outermost_label();
   }
-  /// The error that this member reports in place of its call; null: none.
-  void set_own_error(const Status* error) noexcept { own_error_ = error; }
+  /// While it exists, this member reports the error in place of its call.
+  class OwnErrorScope {
+   public:
+    OwnErrorScope(CallChecker& checker, const Status& error) noexcept : checker_(checker) {
+      checker_.own_error_ = &error;
+    }
+    OwnErrorScope(const OwnErrorScope&) = delete;
+    OwnErrorScope& operator=(const OwnErrorScope&) = delete;
+    ~OwnErrorScope() { checker_.own_error_ = nullptr; }
+
+   private:
+    CallChecker& checker_;
+  };
 
   /// On arrival at a step: records this member's call, or that it differs.
   void record(TeamControl::Check& check, const CollectiveCall& call) const noexcept;

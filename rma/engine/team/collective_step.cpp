@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/job_state.hpp"
 
 namespace tessera::rma::detail {
@@ -119,10 +118,8 @@ Status CollectiveStep::broadcast_report(TeamRank root, std::span<std::byte> repo
 
 Status CollectiveStep::meet_with_error(const Status& error, const CollectiveCall& call,
                                        const StepPayload& payload) {
-  checker_.set_own_error(&error);
-  Status met = catch_bad_alloc([&] { return meet(call, payload); });
-  checker_.set_own_error(nullptr);
-  return met;
+  const CallChecker::OwnErrorScope scope(checker_, error);
+  return meet(call, payload);
 }
 
 Status CollectiveStep::refuse(Status error) {

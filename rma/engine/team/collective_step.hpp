@@ -21,10 +21,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
-#include <stdexcept>
 #include <type_traits>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/status.hpp"
 #include "rma/engine/team/call_checker.hpp"
 #include "rma/engine/team/collective_call.hpp"
@@ -47,7 +46,7 @@ class CollectiveStep {
   /// different things; no_memory if a member calls report_no_memory() instead.
   Status meet(const CollectiveCall& call, const StepPayload& payload = {});
   /// The same for a member that reports an error. If members called different things, the message
-  /// has the error. Throws nothing.
+  /// has the error.
   Status meet_with_error(const Status& error, const CollectiveCall& call,
                          const StepPayload& payload = {});
   /// Meets in place of a call with wrong arguments, since the others wait; returns `error`.
@@ -61,13 +60,7 @@ class CollectiveStep {
   /// them.
   template <class Body>
   std::invoke_result_t<Body> do_together(Body&& body) {
-    try {
-      return body();
-    } catch (const std::bad_alloc&) {
-      // Reported below.
-    } catch (const std::length_error&) {  // of a container that cannot become that large
-    }
-    return report_no_memory();
+    return catch_bad_alloc(body, [this] { return report_no_memory(); });
   }
 
   /// Which set of slots is used next: draws a number whose lowest bit is the set.

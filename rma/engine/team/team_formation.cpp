@@ -111,7 +111,7 @@ Status TeamFormation::reach_partners() {
   for (const std::int32_t index : nodes.partners()) {
     Status reached = retry([&] { return job_.link()->connect(nodes.node(index)); });
     if (!reached.ok() && is_local_resource_error(reached)) {
-      return catch_bad_alloc([&]() -> Status {
+      return worded(reached.code(), [&] {
         return std::move(reached).context(
             fmt::format("making a team with rank {}", nodes.leader(index).value));
       });

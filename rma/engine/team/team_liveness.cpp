@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <new>
 #include <optional>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/connection_loss_word.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/node/agent_host.hpp"
@@ -112,14 +112,10 @@ bool TeamLiveness::has_not_entered(std::int32_t index, std::uint32_t generation)
 
 std::uint32_t TeamLiveness::explain(std::int32_t index, const Status& error) const noexcept {
   const TeamNodes& nodes = members_.nodes();
-  if (job_.log().wants(LogLevel::debug)) {
-    try {
-      job_.log().debug(fmt::format("a team's exchange with rank {}: {}", nodes.leader(index).value,
-                                   error.describe()));
-    } catch (const std::bad_alloc&) {
-      // The failure word has the essential part.
-    }
-  }
+  job_.log().line(LogLevel::debug, [&] {
+    return fmt::format("a team's exchange with rank {}: {}", nodes.leader(index).value,
+                       error.describe());
+  });
   if (is_local_resource_error(error)) {
     return own_failure(error);
   }
@@ -167,11 +163,9 @@ Status TeamLiveness::status_of(std::uint32_t word) const noexcept {
                            : code == Code::closed
                                ? "has left the job and takes part in no further collectives"
                                : "died";
-  try {
+  return worded(code, [&] {
     return Status::error_at(rank, code, fmt::format("rank {} {}", rank.value, what));
-  } catch (const std::bad_alloc&) {
-    return Status::code_only(code);
-  }
+  });
 }
 
 }  // namespace tessera::rma::detail

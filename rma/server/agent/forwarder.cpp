@@ -100,16 +100,14 @@ void Forwarder::pass_on(const FrameHeader& request, std::span<const std::byte> d
   Other& other = other_at(node);
   const ForwardedRequest forwarded{.request = request, .asker = asker, .bytes = cost_of(request)};
   if (other.trunk == nullptr) {
-    if (Status made = detail::catch_bad_alloc([&] { return make_trunk(node, other); });
-        !made.ok()) {
-      other.trunk.reset();
+    if (const Status made = make_trunk(node, other); !made.ok()) {
       refuse(forwarded, made);
       return;
     }
   }
-  Status passed = detail::catch_bad_alloc(
-      [&] { return other.trunk->pass_on(forwarded, descriptor, std::move(payload)); });
-  if (!passed.ok()) {
+  posted_.reserve(posted_.size() + 1);
+  if (const Status passed = other.trunk->pass_on(forwarded, descriptor, std::move(payload));
+      !passed.ok()) {
     lose(node, passed);
     return;
   }
@@ -146,10 +144,10 @@ void Forwarder::handle_event(int fd) {
   const NodeId node = by_descriptor_.at(fd);
   Other& other = other_at(node);
   has_room_ = false;
-  Status status = other.trunk->on_readable();
-  if (status.ok()) {
-    status = other.trunk->advance();
-  }
+  const Status status = detail::catch_bad_alloc([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(other.trunk->on_readable());
+    return other.trunk->advance();
+  });
   if (!status.ok()) {
     lose(node, status);
     return;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
@@ -118,7 +117,7 @@ Status RequestReceiver::begin(const FrameHeader& header, std::span<const std::by
   current_.payload = nullptr;
   is_in_place_ = false;
   is_stale_ = false;
-  try {
+  const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(check_peer(header));
     TESSERA_RETURN_IF_ERROR(check_form(header));
     const bool is_elsewhere = is_for_other(header);
@@ -136,12 +135,14 @@ Status RequestReceiver::begin(const FrameHeader& header, std::span<const std::by
       TESSERA_RETURN_IF_ERROR(place_payload(payload, into));
       into.reserve(into.size() + 1);
     }
-  } catch (const std::bad_alloc&) {
+    return {};
+  };
+  return detail::catch_bad_alloc(prepare, [&] {
     into.clear();
     is_in_place_ = false;
     current_.refusal = Status::no_memory("the agent's process has no memory for a request");
-  }
-  return {};
+    return Status();
+  });
 }
 
 // `payload`: all of it, if it has come; it stays where it is then.

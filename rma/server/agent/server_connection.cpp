@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
@@ -42,11 +41,9 @@ std::string ServerConnection::peer_name() const {
 
 // The agent serves others, too: if memory runs out elsewhere, only this connection ends.
 Result<bool> ServerConnection::advance() {
-  try {
-    return peer_.is_authenticated ? reader_.advance() : shake_hands();
-  } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory, "the agent's process has no memory for a request");
-  }
+  return detail::catch_bad_alloc(
+      [this] { return peer_.is_authenticated ? reader_.advance() : shake_hands(); },
+      "the agent's process has no memory for a request");
 }
 
 // The handshake sends only a few bytes, for which a new socket always has room.
@@ -92,7 +89,7 @@ void ServerConnection::send_reason(const Status& reason) {
 void ServerConnection::say_bye() {
   if (peer_.is_authenticated) {
     const FrameHeader bye{.kind = Kind::bye, .origin = peer_.origin};
-    detail::catch_bad_alloc([&] {
+    try_to_post({}, [&] {
       return queue_.post(encode(bye), {}, nullptr);
     }).ignore("a peer that is not notified finds that the agent is gone");
   }
@@ -141,22 +138,25 @@ Status ServerConnection::note_sent(const FrameHeader& request, Status posted) {
   return posted;
 }
 
+// For replies that nothing else can take the place of.
+template <class Post>
+Status ServerConnection::try_to_post(const FrameHeader& request, const Post& post) {
+  return note_sent(request, detail::catch_bad_alloc(post));
+}
+
 Status ServerConnection::send(const FrameHeader& frame, std::vector<std::byte> payload) {
-  Status posted = detail::catch_bad_alloc([&] {
+  return try_to_post({}, [&] {
     return payload.empty() ? queue_.post(encode(frame), {}, nullptr, SendQueue::When::soon)
                            : queue_.post(encode(frame), std::move(payload), SendQueue::When::soon);
   });
-  peer_.is_over = peer_.is_over || !posted.ok();
-  return posted;
 }
 
 Status ServerConnection::answer(const FrameHeader& request, Kind kind, std::uint64_t word) {
   FrameHeader header = answer_to(request, kind);
   header.words[0] = word;
-  return note_sent(request, detail::catch_bad_alloc([&] {
-                     return queue_for(request).post(encode(header), {}, nullptr,
-                                                    SendQueue::When::soon);
-                   }));
+  return try_to_post(request, [&] {
+    return queue_for(request).post(encode(header), {}, nullptr, SendQueue::When::soon);
+  });
 }
 
 Status ServerConnection::answer(const FrameHeader& request, const Result<std::uint64_t>& word) {
@@ -179,14 +179,13 @@ Status ServerConnection::answer_data(const FrameHeader& request, std::span<const
 }
 
 Status ServerConnection::answer_failure(const FrameHeader& request, const Status& failure) {
-  return note_sent(request, detail::catch_bad_alloc([&] {
-                     FrameHeader header = answer_to(request, Kind::failed);
-                     std::vector<std::byte> text;
-                     encode_failure(failure, text);
-                     header.payload_bytes = text.size();
-                     return queue_for(request).post(encode(header), std::move(text),
-                                                    SendQueue::When::soon);
-                   }));
+  return try_to_post(request, [&] {
+    FrameHeader header = answer_to(request, Kind::failed);
+    std::vector<std::byte> text;
+    encode_failure(failure, text);
+    header.payload_bytes = text.size();
+    return queue_for(request).post(encode(header), std::move(text), SendQueue::When::soon);
+  });
 }
 
 // --- Networks other than TCP.

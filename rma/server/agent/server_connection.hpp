@@ -126,6 +126,8 @@ class ServerConnection {
   Status move_to_path();
   [[nodiscard]] SendQueue& queue_for(const FrameHeader& request);
   Status note_sent(const FrameHeader& request, Status posted);
+  template <class Post>
+  Status try_to_post(const FrameHeader& request, const Post& post);
 
   std::unique_ptr<Channel> channel_;
   // Replaces the channel after the reply that says so.

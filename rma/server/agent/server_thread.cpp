@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/server/agent/server_thread.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/connection/thread_without_signals.hpp"
 
 namespace tessera::rma::server {
@@ -152,9 +154,14 @@ void ServerThread::advance() noexcept {
   }
 }
 
+// Without memory, the next iteration tries again.
+bool ServerThread::poll_once() noexcept {
+  return detail::catch_bad_alloc([this] { return poll_peers(); }, [] { return false; });
+}
+
 // Does the pending work; returns whether there was any. Polling all peers costs more than polling
 // the one that is most likely to have sent something.
-bool ServerThread::poll_once() {
+bool ServerThread::poll_peers() {
   constexpr int rounds = 8;
   if (was_rung()) {
     answer_locks();

@@ -63,7 +63,8 @@ class ServerThread {
   Status open_fabric();
 
   void run() noexcept;
-  bool poll_once();
+  bool poll_once() noexcept;
+  bool poll_peers();
   bool serve_rdma_peers();
   bool take_events();
   void maintain(TimePoint now);

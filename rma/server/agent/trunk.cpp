@@ -31,15 +31,28 @@ Status Trunk::open() {
 
 Status Trunk::pass_on(const ForwardedRequest& forwarded, std::span<const std::byte> descriptor,
                       std::vector<std::byte> payload) {
-  in_flight_.push_back(forwarded);
-  bytes_in_flight_ += forwarded.bytes;
   FrameHeader request = forwarded.request;
   request.forwarder = options_.own.value;
+  in_flight_.push_back(forwarded);
+  bytes_in_flight_ += forwarded.bytes;
+  // If memory runs out here, the request is refused by the caller.
+  struct Undo {
+    ~Undo() {
+      if (trunk != nullptr) {
+        trunk->bytes_in_flight_ -= trunk->in_flight_.back().bytes;
+        trunk->in_flight_.pop_back();
+      }
+    }
+    Trunk* trunk;
+  } undo{this};
+  Status passed;
   if (state_ == State::open) {
-    return post(request, descriptor, std::move(payload));
+    passed = post(request, descriptor, std::move(payload));
+  } else {
+    waiting_.push_back({request, {descriptor.begin(), descriptor.end()}, std::move(payload)});
   }
-  waiting_.push_back({request, {descriptor.begin(), descriptor.end()}, std::move(payload)});
-  return {};
+  undo.trunk = nullptr;
+  return passed;
 }
 
 Status Trunk::post(const FrameHeader& request, std::span<const std::byte> descriptor,
@@ -52,7 +65,7 @@ Status Trunk::advance() {
     TESSERA_RETURN_IF_ERROR(greet());
   }
   if (state_ >= State::asking_for_path) {
-    TESSERA_RETURN_IF_ERROR(detail::catch_bad_alloc([&] { return reader_->advance().status(); }));
+    TESSERA_RETURN_IF_ERROR(reader_->advance().status());
   }
   return flush();
 }

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
 #include <utility>
 
 namespace tessera::rma::server {
@@ -33,12 +32,8 @@ void UnauthenticatedPeerLog::report_count(Clock::time_point now) {
     count = std::exchange(counted_, 0);
     last_logged_ = now;
   }
-  try {
-    warn_(fmt::format("{} more connections ended without proving that they belong to this job",
-                      count));
-  } catch (const std::bad_alloc&) {
-    // This count is not logged; the next one is.
-  }
+  warn_(
+      fmt::format("{} more connections ended without proving that they belong to this job", count));
 }
 
 }  // namespace tessera::rma::server

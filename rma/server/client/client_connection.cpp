@@ -4,11 +4,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <new>
 #include <optional>
 #include <utility>
 
-#include "rma/progress/poller.hpp"
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/client/client.hpp"
 
 namespace tessera::rma::server {
@@ -95,9 +94,20 @@ Status ClientConnection::ask(FrameHeader header, std::span<const std::byte> desc
   if (route_.is_shared() && client_.options().direct_replies && !channel_.is_connected()) {
     TESSERA_RETURN_IF_ERROR(route_.connect());
   }
-  TESSERA_ASSIGN_OR_RETURN(header.operation, replies_.enter(awaited, *this));
+  // Takes the operation back unless it was posted.
+  struct Entered {
+    ~Entered() {
+      if (operation != 0) {
+        static_cast<void>(table.take(operation));
+      }
+    }
+    ReplyTable& table;
+    std::uint64_t operation;
+  } entered{replies_, replies_.enter(awaited, *this)};
+  header.operation = entered.operation;
   const When when = replies_.count() > 1 ? When::soon : When::now;
   Status status = post({.header = header, .descriptor = descriptor}, when);
+  entered.operation = 0;
   if (!status.ok()) {
     // Unless lose() was faster and has ended it.
     return replies_.take(header.operation) ? std::move(status) : Status();
@@ -248,11 +258,8 @@ int ClientConnection::progress() {
   // a frame. Only the connection, not the call: destinations of other replies would otherwise
   // return to their callers too early.
   const auto advance = [&]() -> Result<bool> {
-    try {
-      return reader_.advance();
-    } catch (const std::bad_alloc&) {
-      return Status::error(Code::no_memory, "this process has no memory for an answer");
-    }
+    return detail::catch_bad_alloc([this] { return reader_.advance(); },
+                                   "this process has no memory for an answer");
   };
   receiver_.begin_count();
   has_arrived_.store(false);  // later arrivals are announced again

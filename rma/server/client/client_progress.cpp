@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/node/node.hpp"
 #include "rma/server/connection/thread_without_signals.hpp"
 
@@ -104,11 +104,13 @@ detail::Waiter ClientProgress::waiter() const noexcept {
 // If there is no memory for that, the thread polls again soon.
 void ClientProgress::sleep_on_sockets(std::chrono::nanoseconds period) noexcept {
   constexpr std::chrono::nanoseconds soon = std::chrono::milliseconds(1);
-  try {
+  const Status polled = detail::catch_bad_alloc([&] {
     check_hosts();
     poll_sockets(watch_connections() ? std::min(period, detail::max_timed_wait)
                                      : std::min(period, soon));
-  } catch (const std::bad_alloc&) {
+    return Status();
+  });
+  if (!polled.ok()) {
     std::this_thread::sleep_for(std::min(period, soon));
   }
 }

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <new>
 #include <thread>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/wait_ready.hpp"
 #include "rma/server/client/client.hpp"
 #include "rma/server/wire/handshake.hpp"
@@ -83,14 +83,10 @@ void Connector::note_outcome(Contact& contact, Attempts& attempts, const Status&
 }
 
 Status Connector::loss_of(NodeId node, const Status& reason) const noexcept {
-  try {
-    return describe_loss_unguarded(node, reason);
-  } catch (const std::bad_alloc&) {
-    return reason;
-  }
+  return detail::worded(reason.code(), [&] { return describe_loss(node, reason); });
 }
 
-Status Connector::describe_loss_unguarded(NodeId node, const Status& reason) const {
+Status Connector::describe_loss(NodeId node, const Status& reason) const {
   const auto at = static_cast<std::size_t>(node.value);
   if (reason.code() != Code::peer_lost || at >= options_.agent_hosts.size()) {
     return Status::error(reason.code(), fmt::format("node {}: {}", node.value, reason.message()));

@@ -67,7 +67,7 @@ class Connector {
   Result<std::unique_ptr<Channel>> introduce(NodeId node, Contact& contact,
                                              std::chrono::milliseconds timeout) const;
   Status shake_hands(Channel& channel, NodeId node, TimePoint deadline) const;
-  [[nodiscard]] Status describe_loss_unguarded(NodeId node, const Status& reason) const;
+  [[nodiscard]] Status describe_loss(NodeId node, const Status& reason) const;
 
   const ClientOptions& options_;
 };

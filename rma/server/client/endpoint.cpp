@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/server/client/packing_model.hpp"
@@ -98,8 +97,9 @@ Status end_refused(Completion& done, Status refusal) {
 // Announces a part and starts it.
 template <class Start>
 Status announced(Completion& done, Start&& start) {
-  done.begin();
-  return end_refused(done, detail::catch_bad_alloc(start));
+  BegunPart part(done);
+  part.hand_over(start());
+  return {};
 }
 
 // Starts a request for each batch of a list. A fragment that forms a batch alone, possibly because

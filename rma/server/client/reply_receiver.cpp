@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <new>
 #include <string>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/kernels/copy.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/server/client/client.hpp"
@@ -55,23 +55,30 @@ Status ReplyReceiver::begin(const FrameHeader& header, std::span<const std::byte
   }
   TESSERA_RETURN_IF_ERROR(check(header));
   owner_ = &link_.owner_of(header);
-  try {
-    if (header.kind == Kind::data) {
-      TESSERA_RETURN_IF_ERROR(place_data(header, payload, into));
-    } else if (!payload.empty()) {
-      payload_ = payload.data();
-    } else if (header.payload_bytes > 0) {
-      into.push_back({packed_.take(header.payload_bytes), header.payload_bytes});
-      payload_ = packed_.data();
-    }
-    if (!into.empty()) {
-      into.reserve(into.size() + 1);
-    }
-  } catch (const std::bad_alloc&) {
+  Status placed = detail::catch_bad_alloc(
+      [&]() -> Status {
+        // For end(), which may keep the gets that it belongs to.
+        failed_gets_.reserve(failed_gets_.size() + (header.kind == Kind::failed ? 1 : 0));
+        if (header.kind == Kind::data) {
+          TESSERA_RETURN_IF_ERROR(place_data(header, payload, into));
+        } else if (!payload.empty()) {
+          payload_ = payload.data();
+        } else if (header.payload_bytes > 0) {
+          into.push_back({packed_.take(header.payload_bytes), header.payload_bytes});
+          payload_ = packed_.data();
+        }
+        if (!into.empty()) {
+          into.reserve(into.size() + 1);
+        }
+        return {};
+      },
+      "this process has no memory for an answer");
+  if (placed.code() == Code::no_memory) {
     into.clear();
-    allocation_error_ = Status::no_memory("this process has no memory for an answer");
+    allocation_error_ = std::move(placed);
+    return {};
   }
-  return {};
+  return placed;
 }
 
 // An error here ends the connection: no correct agent sends such a frame.
@@ -184,13 +191,12 @@ Status ReplyReceiver::end(const FrameHeader& header) {
     owner_->route().note_locks(1);
   }
   const bool is_wrong = result.code() == Code::protocol;
-  if (awaited->gets != nullptr && !result.ok() && !is_wrong && awaited->gets->done.size() > 1) {
-    try {
-      failed_gets_.push_back(std::move(awaited->gets));
-      return {};
-    } catch (const std::bad_alloc&) {
-      // The gets stay in the list, and all of them end with the error of one.
-    }
+  // Without room for it, all gets of the list end with the error of one.
+  const bool has_room = failed_gets_.size() < failed_gets_.capacity();
+  if (awaited->gets != nullptr && !result.ok() && !is_wrong && awaited->gets->done.size() > 1 &&
+      has_room) {
+    failed_gets_.push_back(std::move(awaited->gets));
+    return {};
   }
   awaited->end(result);
   return is_wrong ? std::move(result) : Status();

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
-
 namespace tessera::rma::server {
 namespace {
 
@@ -24,17 +22,14 @@ void Awaited::end(const Status& status) const {
   }
 }
 
-Result<std::uint64_t> ReplyTable::enter(Awaited& awaited, const ClientConnection& way) {
+std::uint64_t ReplyTable::enter(Awaited& awaited, const ClientConnection& way) {
   const std::lock_guard guard(mutex_);
   if (free_.empty()) {
-    TESSERA_RETURN_IF_ERROR(detail::catch_bad_alloc([&]() -> Status {
-      if (free_.capacity() <= slots_.size()) {
-        free_.reserve(2 * slots_.size() + 1);  // so that freeing a slot needs no memory
-      }
-      slots_.emplace_back();
-      free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
-      return {};
-    }));
+    if (free_.capacity() <= slots_.size()) {
+      free_.reserve(2 * slots_.size() + 1);  // so that freeing a slot needs no memory
+    }
+    slots_.emplace_back();
+    free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
   }
   const std::uint32_t at = free_.back();
   free_.pop_back();

@@ -59,8 +59,8 @@ struct Awaited {
 class ReplyTable {
  public:
   /// Moves the pending reply into a slot; returns the operation's number, which is never 0. `way`:
-  /// the connection by which it is requested. Errors: no_memory.
-  Result<std::uint64_t> enter(Awaited& awaited, const ClientConnection& way);
+  /// the connection by which it is requested. Throws std::bad_alloc; nothing is moved then.
+  std::uint64_t enter(Awaited& awaited, const ClientConnection& way);
   /// Records that the operation, if it is pending, is requested by `way`.
   void note_way(std::uint64_t operation, const ClientConnection& way);
   /// The reply's bytes come by `receiver` now: until they are complete only that connection may end

@@ -2,8 +2,9 @@
 #include "rma/server/client/request_queue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <new>
+#include <span>
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
@@ -17,8 +18,13 @@ using Clock = std::chrono::steady_clock;
 using detail::catch_bad_alloc;
 
 struct CoalescingThread {
-  int depth = 0;                      // begin() calls without their end()
-  std::vector<RequestQueue*> queues;  // that have kept frames
+  int depth = 0;  // begin() calls without their end()
+  std::array<RequestQueue*, 64> queues = {};
+  std::size_t count = 0;  // of queues that have kept frames
+
+  [[nodiscard]] std::span<RequestQueue* const> used() const noexcept {
+    return std::span(queues).first(count);
+  }
 };
 thread_local CoalescingThread coalescing;
 
@@ -37,36 +43,34 @@ void CoalescedMessages::end() noexcept {
 // Sends in the order in which the thread first used the queues. Callers choose that order so that
 // not all ranks write to one node at a time.
 void CoalescedMessages::send() noexcept {
-  for (RequestQueue* const queue : coalescing.queues) {
+  for (RequestQueue* const queue : coalescing.used()) {
     queue->send_coalesced();
   }
-  coalescing.queues.clear();
+  coalescing.count = 0;
 }
 
 // A request that this thread or another waits for is not kept; it is sent after the kept frames.
 bool CoalescedMessages::takes(RequestQueue& queue, const FrameHeader& header) {
-  auto& [depth, queues] = coalescing;
-  if (depth == 0) {
+  if (coalescing.depth == 0) {
     return false;
   }
   if (!is_change(header.kind) || (header.flags & flags::wants_answer) != 0) {
     send();
     return false;
   }
-  if (std::find(queues.begin(), queues.end(), &queue) != queues.end()) {
+  const auto used = coalescing.used();
+  if (std::find(used.begin(), used.end(), &queue) != used.end()) {
     return true;
   }
-  try {
-    queues.push_back(&queue);
-    return true;
-  } catch (const std::bad_alloc&) {
+  if (coalescing.count == coalescing.queues.size()) {
     send();
-    return false;
   }
+  coalescing.queues[coalescing.count++] = &queue;
+  return true;
 }
 
 bool CoalescedMessages::is_any_kept() noexcept {
-  return !coalescing.queues.empty();
+  return coalescing.count > 0;
 }
 
 RequestQueue::When RequestQueue::when() {
@@ -171,53 +175,37 @@ Status RequestQueue::send_batch(When when) {
   if (batch_.is_empty()) {
     return {};
   }
-  const bool are_gets = batch_.has_gets();
-  std::optional<OperationBatch::List> list;
+  Awaited gets;
+  OperationBatch::List list;
   Status sent = catch_bad_alloc([&]() -> Status {
-    list.emplace(batch_.take());
-    return are_gets
-               ? send_gets(*list, when)
-               : queue_.post(encode(list->header, list->descriptor), std::move(list->body), when);
-  });
-  if (!is_lack(sent)) {
-    return sent;
-  }
-  if (!list) {
-    batch_.fail(sent);
-  }
-  if (!are_gets) {
-    link_.client().options().stray_error(std::move(sent));
-  }
-  return {};
-}
-
-// Nothing of this was sent, and other requests still can be.
-bool RequestQueue::is_lack(const Status& status) const noexcept {
-  return status.code() == Code::no_memory && !queue_.is_truncated();
-}
-
-// If memory runs out, the gets have ended at return.
-Status RequestQueue::send_gets(OperationBatch::List& list, When when) {
-  Awaited awaited;
-  awaited.size = list.bytes;
-  awaited.gets = std::move(list.gets);
-  ReplyTable& replies = link_.owner_of(list.header).replies();
-  const auto operation = replies.enter(awaited, link_);
-  if (!operation.ok()) {
-    awaited.end(operation.status());
-    return {};
-  }
-  list.header.operation = *operation;
-  Status sent = catch_bad_alloc([&] {
+    list = batch_.take();
+    if (list.gets != nullptr) {
+      gets.size = list.bytes;
+      gets.gets = std::move(list.gets);
+      list.header.operation = link_.owner_of(list.header).replies().enter(gets, link_);
+    }
     return queue_.post(encode(list.header, list.descriptor), std::move(list.body), when);
   });
-  if (is_lack(sent)) {
-    if (const auto mine = replies.take(*operation)) {
-      mine->end(sent);
-    }
+  if (sent.code() == Code::no_memory) {
+    fail_batch(list, std::move(gets), std::move(sent));
     return {};
   }
   return sent;
+}
+
+// Nothing of the batch was sent, and other requests still can be.
+void RequestQueue::fail_batch(const OperationBatch::List& list, Awaited gets, Status lack) {
+  const bool are_gets = batch_.has_gets();
+  batch_.fail(lack);  // if it could not even be taken
+  if (!are_gets) {
+    link_.client().options().stray_error(std::move(lack));
+  } else if (list.header.operation != 0) {
+    if (const auto mine = link_.owner_of(list.header).replies().take(list.header.operation)) {
+      mine->end(lack);
+    }
+  } else if (gets.gets != nullptr) {
+    gets.end(lack);
+  }
 }
 
 // Requires: mutex_ is locked.
@@ -244,7 +232,7 @@ void RequestQueue::wait_for_room() {
 // error. Requires: mutex_ is locked.
 Status RequestQueue::flush_locked() {
   Status batched = send_batch(When::soon);
-  Status flushed = catch_bad_alloc([&] { return queue_.flush(); });
+  Status flushed = queue_.flush();
   note_unsent();
   return batched.ok() ? std::move(flushed) : std::move(batched);
 }

@@ -110,11 +110,10 @@ class RequestQueue {
  private:
   Status append(const PostedRequest& request, When when);
   Status send_batch(When when);
-  Status send_gets(OperationBatch::List& list, When when);
+  void fail_batch(const OperationBatch::List& list, Awaited gets, Status lack);
   Status flush_locked();
   void note_unsent();
   void wait_for_room();
-  [[nodiscard]] bool is_lack(const Status& status) const noexcept;
 
   ClientConnection& link_;
   std::mutex mutex_;

@@ -8,9 +8,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <new>
 #include <utility>
 #include <vector>
+
+#include "rma/base/catch_bad_alloc.hpp"
 
 namespace tessera::rma::server {
 
@@ -29,9 +30,9 @@ class BufferPool {
       buffer = std::move(free_.back());
       free_.pop_back();
     } else {
-      try {
-        buffer.resize(bytes_);
-      } catch (const std::bad_alloc&) {
+      buffer = detail::catch_bad_alloc([this] { return std::vector<std::byte>(bytes_); },
+                                       [] { return std::vector<std::byte>(); });
+      if (buffer.empty()) {
         return buffer;
       }
     }

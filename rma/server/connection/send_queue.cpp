@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/connection/pieces.hpp"
 
 namespace tessera::rma::server {
@@ -40,9 +40,17 @@ constexpr std::size_t full_batch = 4 * max_copied;
 // Pieces of a frame that are sent at once; frames of more are continued by flush().
 constexpr std::size_t few_pieces = 8;
 
-Status truncated() {
-  return Status::no_memory(
-      "this process had no memory for the rest of a frame that it had sent in part");
+// Copies a body after its first `skipped` bytes; false if there is no memory for that.
+bool copy_rest(std::span<const iovec> body, std::size_t skipped, std::vector<std::byte>& copy) {
+  return detail::catch_bad_alloc(
+      [&] {
+        copy.reserve(total_bytes(body) - skipped);
+        for_each_part_after(skipped, {}, body, [&](std::span<const std::byte> part) {
+          copy.insert(copy.end(), part.begin(), part.end());
+        });
+        return true;
+      },
+      [] { return false; });
 }
 
 }  // namespace
@@ -61,7 +69,6 @@ void SendQueue::fail(const Status& reason) {
   }
   kept_.clear();
   has_deferred_ = false;
-  is_truncated_ = false;
   kept_bytes_ = 0;
   own_bytes_ = 0;
   batch_.clear();
@@ -70,37 +77,23 @@ void SendQueue::fail(const Status& reason) {
 void SendQueue::release_unused() noexcept {
   if (!std::exchange(has_batched_, false) && batch_.empty()) {
     batch_ = {};
+    spare_.clear();
   }
 }
 
 // While frames are kept, nothing is batched: it is sent together with them when there is room.
 Status SendQueue::append(const Frame& frame, When when) {
-  if (is_truncated_) {
-    return truncated();
-  }
   const std::size_t bytes = frame.head.size() + total_bytes(frame.body);
   const bool may_wait = when == When::soon || when == When::together || !batch_.empty();
   if (kept_.empty() && may_wait &&
       bytes <= (when == When::together ? max_copied_together : max_copied)) {
-    has_batched_ = true;
-    if (batch_.size() + bytes > batch_.capacity()) {
-      // As vectors grow, but not beyond the largest batch: one more frame after it is nearly full.
-      batch_.reserve(std::min(2 * (batch_.size() + bytes), full_batch + max_copied));
-    }
-    for_each_part_after(0, frame.head, frame.body, [&](std::span<const std::byte> part) {
-      batch_.insert(batch_.end(), part.begin(), part.end());
-    });
-    if (when == When::now || batch_.size() >= full_batch) {
-      TESSERA_RETURN_IF_ERROR(send_batch());
-    }
+    TESSERA_RETURN_IF_ERROR(add_to_batch(frame, bytes, when));
   } else {
-    if (!batch_.empty()) {
-      TESSERA_RETURN_IF_ERROR(move_batch(when));
+    if (when == When::together && !batch_.empty()) {
+      keep_batch(0);
     }
-    // If bytes will probably be kept, the record for them is made before anything is sent; that is
-    // cheap compared with sending.
-    const bool is_likely_kept = bytes > max_copied || !kept_.empty();
-    Prepared prepared = is_likely_kept ? prepare(frame) : Prepared();
+    TESSERA_RETURN_IF_ERROR(send_batch());
+    make_spare(frame.head.size(), std::max<std::size_t>(frame.body.size(), 1) + 1);
     std::size_t taken = 0;
     if (kept_.empty() && (when == When::now || when == When::soon)) {
       std::array<iovec, few_pieces> pieces;
@@ -110,13 +103,27 @@ Status SendQueue::append(const Frame& frame, When when) {
       TESSERA_ASSIGN_OR_RETURN(taken, channel_->send(std::span(pieces).first(more + 1)));
     }
     if (taken < bytes) {
-      return keep_rest(frame, std::move(prepared), taken, when);
+      keep_rest(frame, taken, when);
+      return {};
     }
   }
   if (frame.sent != nullptr) {
     frame.sent->end({});
   }
   return {};
+}
+
+Status SendQueue::add_to_batch(const Frame& frame, std::size_t bytes, When when) {
+  has_batched_ = true;
+  make_spare(0, 1);
+  if (batch_.size() + bytes > batch_.capacity()) {
+    // As vectors grow, but not beyond the largest batch: one more frame after it is nearly full.
+    batch_.reserve(std::min(2 * (batch_.size() + bytes), full_batch + max_copied));
+  }
+  for_each_part_after(0, frame.head, frame.body, [&](std::span<const std::byte> part) {
+    batch_.insert(batch_.end(), part.begin(), part.end());
+  });
+  return when == When::now || batch_.size() >= full_batch ? send_batch() : Status();
 }
 
 Status SendQueue::send_batch() {
@@ -126,70 +133,55 @@ Status SendQueue::send_batch() {
   const iovec all = piece_of(batch_);
   const auto taken = channel_->send(std::span(&all, 1));
   if (taken.ok() && *taken < batch_.size()) {
-    try {
-      keep(prepare({.head = std::span(batch_).subspan(*taken)}), 0);
-    } catch (const std::bad_alloc&) {
-      // The owners of these frames were notified that they are taken, so the rest stays in the
-      // batch.
-      batch_.erase(batch_.begin(), batch_.begin() + static_cast<std::ptrdiff_t>(*taken));
-      return {};
-    }
+    keep_batch(*taken);
   }
   batch_.clear();
   return taken.status();
 }
 
-// Moves the batch out of the way of a frame that does not join it.
-Status SendQueue::move_batch(When when) {
-  if (when != When::together) {
-    TESSERA_RETURN_IF_ERROR(send_batch());
-    return batch_.empty()
-               ? Status()
-               : Status::no_memory("this process has no memory for data that it cannot send yet");
+void SendQueue::make_spare(std::size_t head_bytes, std::size_t pieces) {
+  if (spare_.empty()) {
+    spare_.emplace_back();
   }
-  keep(prepare({.head = batch_}), 0);
-  batch_.clear();
-  return {};
+  spare_.front().head.reserve(head_bytes);
+  spare_.front().pieces.reserve(pieces);
 }
 
-SendQueue::Prepared SendQueue::prepare(const Frame& frame) {
-  Prepared prepared(1);
-  Kept& kept = prepared.front();
-  kept.sent = frame.sent;
-  kept.head.assign(frame.head.begin(), frame.head.end());
-  kept.pieces.reserve(frame.body.size() + 1);
-  kept.pieces.push_back(piece_of(kept.head));
-  kept.pieces.insert(kept.pieces.end(), frame.body.begin(), frame.body.end());
-  return prepared;
-}
-
-// Keeps all bytes after the first `taken` ones.
-void SendQueue::keep(Prepared frame, std::size_t taken) noexcept {
-  Kept& kept = frame.front();
+// Keeps all bytes of the spare record after the first `taken` ones.
+void SendQueue::keep_spare(std::size_t taken) noexcept {
+  Kept& kept = spare_.front();
   kept_bytes_ += total_bytes(kept.pieces) - taken;
   own_bytes_ += kept.own_bytes();
   kept.next = drop_front(kept.pieces, taken);
-  kept_.splice(kept_.end(), frame);
+  kept_.splice(kept_.end(), spare_);
 }
 
-// `prepared`: the record for the rest, if it was made before.
-Status SendQueue::keep_rest(const Frame& frame, Prepared prepared, std::size_t taken, When when) {
-  if (frame.is_body_copied && keep_copy(frame, taken)) {
+// There is a spare record while anything is batched.
+void SendQueue::keep_batch(std::size_t taken) noexcept {
+  Kept& kept = spare_.front();
+  kept.head = std::exchange(batch_, {});
+  kept.pieces.push_back(piece_of(kept.head));
+  keep_spare(taken);
+}
+
+void SendQueue::keep_rest(const Frame& frame, std::size_t taken, When when) {
+  Kept& kept = spare_.front();
+  kept.head.assign(frame.head.begin(), frame.head.end());
+  kept.pieces.push_back(piece_of(kept.head));
+  const std::size_t of_body = taken - std::min(taken, frame.head.size());
+  if (frame.is_body_copied && copy_rest(frame.body, of_body, kept.body)) {
+    kept.pieces.push_back(piece_of(kept.body));
+    keep_spare(taken - of_body);
     frame.sent->end({});
-    return {};
+    return;
   }
-  if (prepared.empty()) {
-    try {
-      prepared = prepare(frame);
-    } catch (const std::bad_alloc&) {
-      return keep_without_memory(frame, taken);
-    }
-  }
-  const bool is_borrowed = frame.owned == nullptr && !frame.is_body_copied;
+  kept.sent = frame.sent;
+  kept.pieces.insert(kept.pieces.end(), frame.body.begin(), frame.body.end());
   if (frame.owned != nullptr) {
-    prepared.front().body = std::move(*frame.owned);  // its bytes stay where the piece says
+    kept.body = std::move(*frame.owned);  // its bytes stay where the piece says
   }
-  keep(std::move(prepared), taken);
+  keep_spare(taken);
+  const bool is_borrowed = frame.owned == nullptr && !frame.is_body_copied;
   has_deferred_ = has_deferred_ || (is_borrowed && when == When::later);
   const std::size_t offered = std::min(frame.body.size(), few_pieces - 1);
   if (taken == frame.head.size() + total_bytes(frame.body.first(offered))) {
@@ -197,51 +189,9 @@ Status SendQueue::keep_rest(const Frame& frame, Prepared prepared, std::size_t t
     // the reason.
     static_cast<void>(flush());
   }
-  return {};
-}
-
-// Keeps a copy of the rest; returns false if there is no memory for it.
-bool SendQueue::keep_copy(const Frame& frame, std::size_t taken) {
-  const std::size_t of_body = taken - std::min(taken, frame.head.size());
-  try {
-    std::vector<std::byte> copy;
-    copy.reserve(total_bytes(frame.body) - of_body);
-    for_each_part_after(of_body, {}, frame.body, [&](std::span<const std::byte> part) {
-      copy.insert(copy.end(), part.begin(), part.end());
-    });
-    const iovec rest = piece_of(copy);
-    Prepared own = prepare({.head = frame.head, .body = std::span(&rest, 1)});
-    own.front().body = std::move(copy);
-    keep(std::move(own), taken - of_body);
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-}
-
-// If nothing of the frame was sent, it counts as not posted. A short rest may fit into the batch's
-// memory. Otherwise nothing can ever be sent on this stream after it. Requires: nothing is batched.
-Status SendQueue::keep_without_memory(const Frame& frame, std::size_t taken) {
-  if (taken == 0) {
-    return Status::no_memory("this process has no memory for data that it cannot send yet");
-  }
-  if (frame.head.size() + total_bytes(frame.body) - taken > batch_.capacity()) {
-    is_truncated_ = true;
-    return truncated();
-  }
-  for_each_part_after(taken, frame.head, frame.body, [&](std::span<const std::byte> part) {
-    batch_.insert(batch_.end(), part.begin(), part.end());
-  });
-  if (frame.sent != nullptr) {
-    frame.sent->end({});
-  }
-  return {};
 }
 
 Status SendQueue::flush() {
-  if (is_truncated_) {
-    return truncated();
-  }
   while (!kept_.empty()) {
     TESSERA_ASSIGN_OR_RETURN(const std::size_t taken, send_kept());
     if (taken == 0) {

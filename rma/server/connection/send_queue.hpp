@@ -55,8 +55,7 @@ class SendQueue {
     bool is_body_copied = false;
   };
   /// Sends as many bytes as there is room for, after those that are kept, and keeps the rest.
-  /// Errors: peer_lost; no_memory for the rest of a frame, after which nothing more can be sent.
-  /// `sent` does not end then. Throws std::bad_alloc; nothing was taken then.
+  /// Errors: peer_lost; `sent` does not end then. Throws std::bad_alloc; nothing was taken then.
   Status append(const Frame& frame, When when);
   Status post(std::span<const std::byte> head, std::span<const iovec> body, Completion* sent,
               When when = When::now) {
@@ -68,8 +67,8 @@ class SendQueue {
     return append({.head = head, .body = std::span(&piece, 1), .owned = &body}, when);
   }
 
-  /// Sends more of the kept bytes. Errors: peer_lost, and no_memory as above; the caller then has
-  /// to call fail(). Throws nothing.
+  /// Sends more of the kept bytes. Errors: peer_lost; the caller then has to call fail(). Allocates
+  /// nothing.
   Status flush();
   /// Ends all kept frames with `reason`.
   void fail(const Status& reason);
@@ -80,11 +79,7 @@ class SendQueue {
 
   /// A kept frame is left for another thread to send (When::later).
   [[nodiscard]] bool has_deferred() const noexcept { return has_deferred_; }
-  /// The stream ended in the middle of a frame: nothing more can be sent.
-  [[nodiscard]] bool is_truncated() const noexcept { return is_truncated_; }
-  [[nodiscard]] bool is_empty() const noexcept {
-    return kept_.empty() && batch_.empty() && !is_truncated_;
-  }
+  [[nodiscard]] bool is_empty() const noexcept { return kept_.empty() && batch_.empty(); }
   /// The channel had no room for everything.
   [[nodiscard]] bool is_held_up() const noexcept { return !kept_.empty(); }
   [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_ + batch_.size(); }
@@ -102,15 +97,13 @@ class SendQueue {
       return sizeof(Kept) + head.size() + body.size() + pieces.size() * sizeof(iovec);
     }
   };
-  using Prepared = std::list<Kept>;  // one frame, to be sent or kept, or none
 
   Status send_batch();
-  Status move_batch(When when);
-  static Prepared prepare(const Frame& frame);
-  void keep(Prepared frame, std::size_t taken) noexcept;
-  Status keep_rest(const Frame& frame, Prepared prepared, std::size_t taken, When when);
-  bool keep_copy(const Frame& frame, std::size_t taken);
-  Status keep_without_memory(const Frame& frame, std::size_t taken);
+  Status add_to_batch(const Frame& frame, std::size_t bytes, When when);
+  void make_spare(std::size_t head_bytes, std::size_t pieces);
+  void keep_spare(std::size_t taken) noexcept;
+  void keep_batch(std::size_t taken) noexcept;
+  void keep_rest(const Frame& frame, std::size_t taken, When when);
   Result<std::size_t> send_kept();
   void advance(std::size_t taken);
 
@@ -119,10 +112,11 @@ class SendQueue {
   std::size_t kept_bytes_ = 0;
   std::size_t own_bytes_ = 0;
   bool has_deferred_ = false;
-  // Permanently, in the middle of a frame: there was no memory for its rest.
-  bool is_truncated_ = false;
   // Copies of frames that are sent together; empty while anything is kept.
   std::vector<std::byte> batch_;
+  // One unused record or none: made before anything is batched or sent, so that what remains can
+  // always be kept.
+  std::list<Kept> spare_;
   bool has_batched_ = false;  // since release_unused()
 };
 

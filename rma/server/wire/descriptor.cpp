@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/server/wire/bytes.hpp"
 #include "rma/server/wire/wire.hpp"
 
@@ -467,15 +468,12 @@ Status decode_failure(std::span<const std::byte> bytes) {
                               max_failure_text_bytes));
   }
   TESSERA_RETURN_IF_ERROR(expect(reader, length, "failure"));
-  Status failure = Status::code_only(static_cast<Code>(code));
-  try {
+  Status failure = detail::worded(static_cast<Code>(code), [&] {
     std::string text(length, '\0');
     std::transform(reader.left().begin(), reader.left().end(), text.begin(),
                    [](std::byte each) { return static_cast<char>(each); });
-    failure = Status::error(static_cast<Code>(code), std::move(text));
-  } catch (const std::bad_alloc&) {
-    // Without memory for the text the code alone is returned.
-  }
+    return Status::error(static_cast<Code>(code), std::move(text));
+  });
   return has_rank == 1 ? std::move(failure).at(WorldRank{rank}) : failure;
 }
 

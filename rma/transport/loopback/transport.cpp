@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
 #include "rma/engine/node_context.hpp"
 #include "rma/kernels/copy.hpp"
@@ -173,15 +172,14 @@ class LoopbackTransport final : public Transport, public MemoryTransport, public
   static Result<std::unique_ptr<Segment>> share(Team& team, const Slice& own) {
     TESSERA_ASSIGN_OR_RETURN(const std::vector<const Slice*> others, team.allgather_value(&own));
     std::vector<Slice> slices;
-    const Status copied = detail::catch_bad_alloc([&]() -> Status {
+    // `own` stays valid until all have copied it.
+    TESSERA_RETURN_IF_ERROR(team.agree([&]() -> Status {
       slices.reserve(others.size());
       for (const Slice* each : others) {
         slices.push_back(*each);
       }
       return {};
-    });
-    // `own` stays valid until all have copied it.
-    TESSERA_RETURN_IF_ERROR(team.agree(copied));
+    }));
     return std::unique_ptr<Segment>(std::make_unique<HeapSegment>(std::move(slices), team.rank()));
   }
 

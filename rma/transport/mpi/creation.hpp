@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
@@ -47,10 +48,10 @@ class CreationLock {
   std::shared_mutex progress_;
 };
 
-/// Collective. Calls make() when all members have the right to create; `agree(has_lock)` returns
-/// whether all have.
-template <class Agree, class Make>
-Status create_exclusively(Agree&& agree, Make&& make) {
+/// Collective. Sets `own` to what make() returns, a Status or a Result, or to no_memory. Calls
+/// make() when all members have the right to create; `agree(has_lock)` returns whether all have.
+template <class Agree, class Own, class Make>
+Status create_exclusively(Agree&& agree, Own& own, Make&& make) {
   constexpr std::chrono::microseconds max_pause{2000};
   CreationLock& lock = CreationLock::of_process();
   std::chrono::microseconds pause{10};
@@ -59,7 +60,7 @@ Status create_exclusively(Agree&& agree, Make&& make) {
     const Result<bool> all = agree(has_lock);
     if (all.ok() && *all) {
       const std::unique_lock exclusive(lock.progress());
-      make();
+      own = detail::catch_bad_alloc(make);
     }
     if (has_lock) {
       lock.unlock();
@@ -73,14 +74,14 @@ Status create_exclusively(Agree&& agree, Make&& make) {
 }
 
 /// The same for the members of a team.
-template <class Make>
-Status create_exclusively(Team& team, Make&& make) {
+template <class Own, class Make>
+Status create_exclusively(Team& team, Own& own, Make&& make) {
   const auto agree = [&](bool has_lock) -> Result<bool> {
     TESSERA_ASSIGN_OR_RETURN(const std::int32_t all,
                              team.allreduce(std::int32_t{has_lock}, Reduction::min));
     return all != 0;
   };
-  return create_exclusively(agree, std::forward<Make>(make));
+  return create_exclusively(agree, own, std::forward<Make>(make));
 }
 
 }  // namespace tessera::rma::mpi

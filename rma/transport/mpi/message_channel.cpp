@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/floating_point_guard.hpp"
 #include "rma/progress/waiter.hpp"
 #include "rma/transport/mpi/error.hpp"
@@ -133,7 +134,10 @@ bool MessageChannel::handle_oldest() {
   MessageHeader header;
   std::memcpy(&header, oldest.bytes.data(), sizeof header);
   const std::span<const std::byte> all(oldest.bytes.data(), static_cast<std::size_t>(count));
-  handler_(header, all.subspan(sizeof header));
+  detail::catch_bad_alloc([&] {
+    handler_(header, all.subspan(sizeof header));
+    return Status();
+  }).ignore("the rank that waits for this message finds that it does not come");
   oldest_ = (oldest_ + 1) % receive_count;
   return post(oldest).ok();
 }

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/futex.hpp"
 
 namespace tessera::rma::mpi {
@@ -79,11 +78,10 @@ void MessageServer::receive_join(const MessageHeader& header) {
                             .offset = header.offset,
                             .sender = header.origin,
                             .memory = header.memory};
-  detail::catch_bad_alloc([&]() -> Status {
+  {
     const std::lock_guard guard(mutex_);
     join_messages_.push_back({local_rank_of(header), message});
-    return {};
-  }).ignore("the team's members find that this rank does not join");
+  }
   deliver_join_messages();
 }
 
@@ -146,11 +144,8 @@ void MessageServer::end_read(std::uint64_t id, std::uint64_t word, bool has_repl
 
 // Words: the set, the owner and the index of the lock.
 void MessageServer::hand_over(const MessageHeader& header) {
-  detail::catch_bad_alloc([&]() -> Status {
-    granted_locks_.add({header.words[0], static_cast<std::int32_t>(header.words[1]),
-                        static_cast<std::int64_t>(header.words[2])});
-    return {};
-  }).ignore("the rank that waits for the lock keeps waiting");
+  granted_locks_.add({header.words[0], static_cast<std::int32_t>(header.words[1]),
+                      static_cast<std::int64_t>(header.words[2])});
   node_->ring(local_rank_of(header));
 }
 

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/transport/mpi/byte_locks.hpp"
 
 namespace tessera::rma::mpi {

@@ -104,10 +104,11 @@ int Progress::poll() {
 }
 
 void Progress::advance() noexcept {
-  detail::catch_bad_alloc([&]() -> Status {
-    poll();
-    return {};
-  }).ignore("the next poll tries again");
+  try_to_poll();
+}
+
+int Progress::try_to_poll() noexcept {
+  return detail::catch_bad_alloc([this] { return poll(); }, [] { return 0; });
 }
 
 // The kernel may otherwise add 50 us to each sleep.
@@ -116,11 +117,7 @@ void Progress::run(bool stays_awake) {
   auto last_activity = Clock::now();
   microseconds pause = min_sleep;
   while (!is_stopped_.load(std::memory_order_acquire)) {
-    int count = 0;
-    detail::catch_bad_alloc([&]() -> Status {
-      count = poll();
-      return {};
-    }).ignore("the next poll tries again");
+    const int count = try_to_poll();
     const auto now = Clock::now();
     if (count > 0 || is_woken_.exchange(false)) {
       last_activity = now;

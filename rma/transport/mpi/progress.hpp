@@ -65,6 +65,7 @@ class Progress final : public detail::ProgressDelegate {
 
  private:
   using Clock = std::chrono::steady_clock;
+  int try_to_poll() noexcept;
   void run(bool stays_awake);
   [[nodiscard]] bool has_sleeping_threads(Clock::time_point now) const noexcept;
   void timed_wait(std::chrono::nanoseconds period);

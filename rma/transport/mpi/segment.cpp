@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/engine/node_context.hpp"
 #include "rma/engine/team_state.hpp"
 
@@ -164,17 +163,17 @@ Status WindowPool::free_part(TeamWindows& windows, const WindowPart& part,
 // In an order that is the same on all ranks.
 void WindowPool::close() noexcept {
   const std::lock_guard guard(mutex_);
-  std::vector<TeamWindows*> all;
-  detail::catch_bad_alloc([&]() -> Status {
+  TeamWindows* next = nullptr;
+  for (std::uint64_t from = 0;; from = next->number() + 1) {
+    next = nullptr;
     for (const auto& [key, windows] : by_team_) {
-      all.push_back(windows.get());
+      const std::uint64_t number = windows->number();
+      next = number >= from && (next == nullptr || number < next->number()) ? windows.get() : next;
     }
-    return {};
-  }).ignore("the windows stay until the process ends");
-  std::sort(all.begin(), all.end(),
-            [](const TeamWindows* a, const TeamWindows* b) { return a->number() < b->number(); });
-  for (TeamWindows* const each : all) {
-    each->close();
+    if (next == nullptr) {
+      return;
+    }
+    next->close();
   }
 }
 

@@ -10,7 +10,6 @@
 #include <numeric>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
 #include "rma/transport/mpi/creation.hpp"
 #include "rma/transport/mpi/error.hpp"
@@ -68,9 +67,8 @@ Result<std::unique_ptr<TeamWindows>> TeamWindows::create(std::shared_ptr<World> 
                                                          const Terms& terms) {
   std::unique_ptr<TeamWindows> made(new TeamWindows(std::move(world), terms));
   Status own_status;
-  TESSERA_RETURN_IF_ERROR(create_exclusively(team, [&] {
-    own_status = detail::catch_bad_alloc([&] { return made->make_communicator(team); });
-  }));
+  TESSERA_RETURN_IF_ERROR(
+      create_exclusively(team, own_status, [&] { return made->make_communicator(team); }));
   Status all = team.agree(own_status);
   if (!all.ok()) {
     return all;
@@ -192,14 +190,12 @@ Result<SharedWindow*> TeamWindows::make(Team& team, const std::vector<std::uint6
     made.base = made.memory->local();
     made.direct = made.memory->direct();
   } else if (!options.sparse) {
-    TESSERA_RETURN_IF_ERROR(
-        team.agree(detail::catch_bad_alloc([&] { return check_room(sizes, own_bytes, source); })));
+    TESSERA_RETURN_IF_ERROR(team.agree([&] { return check_room(sizes, own_bytes, source); }));
   }
   if (source.transport == nullptr && world_->library().allocated_windows_break &&
       group_.is_one_machine) {
-    auto pages = detail::catch_bad_alloc([&] { return PageSegment::create(own_bytes); });
-    TESSERA_RETURN_IF_ERROR(team.agree(pages.status()));
-    made.memory = std::move(pages).take();
+    TESSERA_ASSIGN_OR_RETURN(made.memory,
+                             team.agree([&] { return PageSegment::create(own_bytes); }));
     made.is_exposed = true;
     made.base = made.memory->local();
   }
@@ -210,16 +206,13 @@ Result<SharedWindow*> TeamWindows::make(Team& team, const std::vector<std::uint6
 Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes, AccessMode mode) {
   const WindowUse use{terms_.epoch_mode, mode};
   const bool is_exposed = made.is_exposed;
-  std::unique_ptr<Window> window;
-  Status own_status;
-  TESSERA_RETURN_IF_ERROR(create_exclusively(team, [&] {
-    auto created = detail::catch_bad_alloc([&] {
-      return is_exposed ? Window::expose(world_, group_, made.base, bytes, use)
-                        : Window::allocate(world_, group_, bytes, use);
-    });
-    own_status = created.status();
-    window = created.ok() ? std::move(created).take() : nullptr;
+  Result<std::unique_ptr<Window>> created = Status::code_only(Code::internal);
+  TESSERA_RETURN_IF_ERROR(create_exclusively(team, created, [&] {
+    return is_exposed ? Window::expose(world_, group_, made.base, bytes, use)
+                      : Window::allocate(world_, group_, bytes, use);
   }));
+  Status own_status = created.status();
+  std::unique_ptr<Window> window = created.ok() ? std::move(created).take() : nullptr;
   Status all = team.agree(
       own_status.code() == Code::limit_exceeded ? own_status : std::move(own_status).hint(remedy));
   if (all.ok()) {

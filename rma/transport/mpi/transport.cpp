@@ -352,8 +352,8 @@ Result<std::shared_ptr<World>> create_world(const TransportContext& context,
                                             const CreationAgreement& agree_to_create) {
   const int communicator = *detail::nodes_of(context).communicator;
   Result<std::shared_ptr<World>> world = Status::code_only(Code::internal);
-  TESSERA_RETURN_IF_ERROR(
-      create_exclusively(agree_to_create, [&] { world = World::create(communicator); }));
+  TESSERA_RETURN_IF_ERROR(create_exclusively(agree_to_create, world,
+                                             [&] { return World::create(communicator); }));
   return world;
 }
 
@@ -361,9 +361,8 @@ Result<std::shared_ptr<World>> create_world(const TransportContext& context,
 Status test_windows(const TransportContext& context, const std::shared_ptr<World>& world,
                     const CreationAgreement& agree_to_create) {
   Result<TestWindow> made = Status::code_only(Code::internal);
-  TESSERA_RETURN_IF_ERROR(create_exclusively(agree_to_create, [&] {
-    made = detail::catch_bad_alloc([&] { return make_test_window(world); });
-  }));
+  TESSERA_RETURN_IF_ERROR(
+      create_exclusively(agree_to_create, made, [&] { return make_test_window(world); }));
   TESSERA_RETURN_IF_ERROR(agree(context, made.status()));
   world->set_mixes_atomics(test_mixed_atomics(*made->window));
   return agree(context, made->window->free());

@@ -7,13 +7,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
 
 namespace tessera::rma::shm {
 namespace {
 
-using detail::catch_bad_alloc;
 using detail::granule_bytes;
 
 constexpr std::uint64_t huge_page_bytes = 2ULL << 20;
@@ -45,13 +43,13 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
                                                       const RegionOptions& options) {
   std::unique_ptr<ArenaSegment> segment(new ArenaSegment(node, team));
   TESSERA_ASSIGN_OR_RETURN(const auto sizes, team.allgather_value(std::uint64_t{my_bytes}));
-  Status status = catch_bad_alloc([&] { return segment->plan(sizes, options); });
-  if (status.ok() && segment->index_ == 0) {
-    auto offset = catch_bad_alloc([&] { return segment->reserve_addresses(options); });
-    status = offset.status();
-    segment->offset_ = offset.ok() ? *offset : 0;
-  }
-  status = team.agree(status);
+  Status status = team.agree([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(segment->plan(sizes, options));
+    if (segment->index_ == 0) {
+      TESSERA_ASSIGN_OR_RETURN(segment->offset_, segment->reserve_addresses(options));
+    }
+    return {};
+  });
   if (status.ok()) {
     status = segment->share_addresses();
   }
@@ -68,8 +66,8 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
   const std::uint64_t own_offset =
       segment->offset_ +
       (segment->offsets_.empty() ? index * segment->stride_ : segment->offsets_[index]);
-  status = catch_bad_alloc([&] { return segment->commit_own(my_bytes, options, own_offset); });
-  if (Status all = team.agree(status); !all.ok()) {
+  if (Status all = team.agree([&] { return segment->commit_own(my_bytes, options, own_offset); });
+      !all.ok()) {
     const bool some_are_gone = all.code() == Code::peer_lost || all.code() == Code::closed;
     if (some_are_gone) {
       segment->abandon();

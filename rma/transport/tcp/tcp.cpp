@@ -17,9 +17,9 @@
 #include <climits>
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <utility>
 
+#include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
 #include "rma/base/wait_ready.hpp"
 #include "rma/transport/tcp/congestion.hpp"
@@ -138,12 +138,10 @@ class TcpChannel final : public Channel {
     return lost(std::strerror(error_));
   }
   [[nodiscard]] Status lost(const char* reason) const noexcept {
-    try {
+    return detail::worded(Code::peer_lost, [&] {
       return Status::error(Code::peer_lost,
                            fmt::format("the connection with {} is lost: {}", peer(), reason));
-    } catch (const std::bad_alloc&) {
-      return Status::code_only(Code::peer_lost);
-    }
+    });
   }
 
   Descriptor socket_;

@@ -34,9 +34,8 @@ struct Ring {
         push(create()) {}
 
   VectorPush<double> create() {
-    return VectorPush<double>::create(vector, 4,
-                                      std::vector{VectorPush<double>::Wanted{next, runs, 1}})
-        .value();
+    const auto wanted = [this] { return std::vector{VectorPush<double>::Wanted{next, runs, 1}}; };
+    return VectorPush<double>::create(vector, 4, wanted).value();
   }
   /// Collective. Element i of rank r becomes 100 r + i + `more`.
   void set(double more) {
