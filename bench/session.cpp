@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/baselines/mpi_two_sided.hpp"
-#include "bench/baselines/shmem_memory.hpp"
+#include "bench/baselines/mpi.hpp"
+#include "bench/baselines/shmem.hpp"
 
 namespace tessera::bench {
 namespace {

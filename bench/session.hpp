@@ -18,15 +18,11 @@
 
 #include "apps/common/memory_check.hpp"
 #include "bench/baselines/baseline.hpp"
-#include "bench/baselines/global_arrays.hpp"
 #include "bench/support/job_group.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/options.hpp"
-#include "bench/support/paths.hpp"
-#include "bench/support/rank_group.hpp"
 #include "bench/support/record.hpp"
 #include "bench/support/table.hpp"
-#include "bench/support/target.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::bench {

@@ -197,16 +197,9 @@ void multiply(const LocalCsr<double>& rows, const std::vector<double>& x, std::v
 }
 
 Candidate local_candidate(System& system) {
-  Candidate candidate;
-  candidate.name = at_once;
-  candidate.cooperative = true;
-  candidate.run =
-      [local = std::make_shared<LocalSystem>(local_part(system))](std::int64_t repetitions) {
-        for (std::int64_t i = 0; i < repetitions; ++i) {
-          solve_locally(*local);
-        }
-      };
-  return candidate;
+  return by_all(at_once, [local = std::make_shared<LocalSystem>(local_part(system))] {
+    solve_locally(*local);
+  });
 }
 
 std::string differs(System& system) {
@@ -223,14 +216,7 @@ std::string differs(System& system) {
 }
 
 Candidate distributed_candidate(System& system) {
-  Candidate candidate;
-  candidate.name = distributed;
-  candidate.cooperative = true;
-  candidate.run = [&system](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      system.solve(0, iterations);
-    }
-  };
+  Candidate candidate = by_all(distributed, [&system] { system.solve(0, iterations); });
   candidate.verify = [&system] { return differs(system); };
   return candidate;
 }

@@ -24,7 +24,6 @@
 #include <fmt/format.h>
 
 #include "bench/apps/gups_updates.hpp"
-#include "bench/apps/random_stream.hpp"
 #include "bench/rma/memories.hpp"
 
 namespace tessera::bench {

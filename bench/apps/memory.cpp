@@ -28,7 +28,7 @@
 #include "arrays/matrix.hpp"
 #include "arrays/random.hpp"
 #include "arrays/reductions.hpp"
-#include "bench/support/memory_watch.hpp"
+#include "bench/support/machine.hpp"
 #include "linalg/buffers.hpp"
 #include "linalg/factor.hpp"
 #include "linalg/gemm.hpp"

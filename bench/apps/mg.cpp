@@ -19,10 +19,10 @@
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
 #include "bench/apps/communication_log.hpp"
-#include "bench/apps/mg_sockets.hpp"
+#include "bench/apps/others.hpp"
 #include "bench/baselines/memory_baseline.hpp"
+#include "bench/support/candidate.hpp"
 #include "bench/support/options.hpp"
-#include "bench/support/transfer.hpp"
 
 namespace tessera::bench {
 namespace {

@@ -24,7 +24,7 @@
 #include "apps/spmv/generate.hpp"
 #include "apps/spmv/products.hpp"
 #include "bench/apps/communication_log.hpp"
-#include "bench/apps/spmv_messages.hpp"
+#include "bench/apps/others.hpp"
 #include "linalg/spmv.hpp"
 
 namespace tessera::bench {

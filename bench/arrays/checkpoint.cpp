@@ -146,16 +146,8 @@ Array<double> array_of(Session& session, std::int64_t bytes) {
 }
 
 Candidate together(std::string name, std::int64_t bytes, std::function<void()> once) {
-  Candidate candidate;
-  candidate.name = std::move(name);
-  candidate.cooperative = true;
-  candidate.bytes = static_cast<std::size_t>(bytes);
-  candidate.run = [once = std::move(once)](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      once();
-    }
-  };
-  return candidate;
+  return by_all(
+      std::move(name), [once = std::move(once)] { once(); }, static_cast<std::size_t>(bytes));
 }
 
 // Files take long enough, and what a device does between samples is part of the time.

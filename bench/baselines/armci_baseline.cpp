@@ -6,7 +6,7 @@
 // Both have functions of the same names, and the linker would take those of the first library. The
 // build therefore links ARMCI-MPI's object and archive into one object whose ARMCI names are local
 // to it (bench/CMakeLists.txt, "sealed").
-#include "bench/baselines/armci_baseline.hpp"
+#include "bench/baselines/baseline.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +16,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/baselines/mapping.hpp"
-#include "bench/support/fetch_add.hpp"
-#include "bench/support/transfer.hpp"
+#include "bench/baselines/memory_baseline.hpp"
+#include "bench/support/candidate.hpp"
 #ifndef TESSERA_BENCH_OWN_ARMCI
 #include "bench/baselines/mpi_api.hpp"
 #endif
@@ -158,15 +157,7 @@ class Armci final : public ArmciBaseline {
   [[nodiscard]] Candidate lock_at_target() override { return locks(target); }
 
   [[nodiscard]] Candidate barrier() override {
-    Candidate candidate;
-    candidate.name = library;
-    candidate.cooperative = true;
-    candidate.run = [](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        ARMCI_Barrier();
-      }
-    };
-    return candidate;
+    return by_all(library, [] { ARMCI_Barrier(); });
   }
 
   [[nodiscard]] Started started_get(std::size_t bytes) override {
@@ -439,15 +430,10 @@ class Armci final : public ArmciBaseline {
   [[nodiscard]] Candidate lock_unlock() const { return locks(group_.rank()); }
 
   [[nodiscard]] static Candidate locks(int owner) {
-    Candidate candidate;
-    candidate.name = library;
-    candidate.run = [owner](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        ARMCI_Lock(0, owner);
-        ARMCI_Unlock(0, owner);
-      }
-    };
-    return candidate;
+    return by_one(library, [owner] {
+      ARMCI_Lock(0, owner);
+      ARMCI_Unlock(0, owner);
+    });
   }
 
   RankGroup& group_;

@@ -1,15 +1,147 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/baselines/memory_baseline.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <system_error>
 
 #include <fmt/format.h>
 
-#include "bench/baselines/kernels.hpp"
-#include "bench/support/fetch_add.hpp"
+#include "bench/support/candidate.hpp"
 
 namespace tessera::bench {
+namespace {
+
+[[noreturn]] void fail(int cause, const char* what) {
+  throw std::system_error(cause, std::generic_category(), what);
+}
+
+void* map_own(std::size_t bytes) {
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+void* map_shared(std::size_t bytes) {
+  const int file = memfd_create("tessera-bench-baseline", MFD_CLOEXEC);
+  if (file < 0) {
+    fail(errno, "cannot create a shared-memory file for a baseline's buffer (memfd_create)");
+  }
+  // Allocate now: a later lack of memory would be a SIGBUS.
+  if (const int cause = posix_fallocate(file, 0, static_cast<off_t>(bytes)); cause != 0) {
+    close(file);
+    fail(cause, "cannot allocate shared memory for a baseline's buffer (posix_fallocate)");
+  }
+  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  return address;
+}
+
+}  // namespace
+
+Mapping::Mapping(std::size_t bytes, Sharing sharing, std::size_t offset_bytes) {
+  const std::size_t all = bytes + offset_bytes;
+  void* address = sharing == Sharing::shared ? map_shared(all) : map_own(all);
+  if (address == MAP_FAILED) {
+    fail(errno, "cannot map memory for a baseline's buffer (mmap)");
+  }
+  mapped_ = {static_cast<std::byte*>(address), all};
+  bytes_ = mapped_.subspan(offset_bytes);
+  std::memset(address, 0, all);
+}
+
+Mapping::~Mapping() {
+  munmap(mapped_.data(), mapped_.size());
+}
+
+std::size_t line_offset(const void* address) {
+  constexpr std::uintptr_t line = 64;
+  return reinterpret_cast<std::uintptr_t>(address) % line;
+}
+
+namespace kernels {
+namespace {
+
+// Only the operation determines the buffers' type: accumulate uses doubles.
+double* doubles(std::byte* bytes) {
+  return reinterpret_cast<double*>(bytes);
+}
+const double* doubles(const std::byte* bytes) {
+  return reinterpret_cast<const double*>(bytes);
+}
+
+}  // namespace
+
+void copy_rows(std::byte* to, std::size_t to_stride, const std::byte* from, std::size_t from_stride,
+               std::size_t row_bytes, std::int64_t rows) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::memcpy(to, from, row_bytes);
+    to += to_stride;
+    from += from_stride;
+  }
+}
+
+void copy_list(std::byte* const* to, const std::byte* const* from, std::size_t run_bytes,
+               std::int64_t runs) {
+  for (std::int64_t run = 0; run < runs; ++run) {
+    std::memcpy(to[run], from[run], run_bytes);
+  }
+}
+
+void axpy(double* y, const double* x, double a, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] += a * x[i];
+  }
+}
+
+void axpy_rows(std::byte* y, std::size_t y_stride, const std::byte* x, std::size_t x_stride,
+               double a, std::size_t row_bytes, std::int64_t rows) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    axpy(doubles(y), doubles(x), a, row_bytes / sizeof(double));
+    y += y_stride;
+    x += x_stride;
+  }
+}
+
+void axpy_list(std::byte* const* y, const std::byte* const* x, double a, std::size_t run_bytes,
+               std::int64_t runs) {
+  for (std::int64_t run = 0; run < runs; ++run) {
+    axpy(doubles(y[run]), doubles(x[run]), a, run_bytes / sizeof(double));
+  }
+}
+
+std::int64_t fetch_add(std::int64_t& word, std::int64_t increment) {
+  return std::atomic_ref<std::int64_t>(word).fetch_add(increment);
+}
+
+std::int64_t swap(std::int64_t& word, std::int64_t desired) {
+  return std::atomic_ref<std::int64_t>(word).exchange(desired);
+}
+
+std::int64_t compare_swap(std::int64_t& word, std::int64_t expected, std::int64_t desired) {
+  std::atomic_ref<std::int64_t>(word).compare_exchange_strong(expected, desired);
+  return expected;
+}
+
+void lock_unlock(std::int64_t& word) {
+  std::atomic_ref<std::int64_t> lock(word);
+  std::int64_t free = 0;
+  lock.compare_exchange_strong(free, 1, std::memory_order_acquire);
+  lock.exchange(0, std::memory_order_release);
+}
+
+void triad(double* a, const double* b, const double* c, double scale, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    a[i] = b[i] + scale * c[i];
+  }
+}
+
+}  // namespace kernels
+
 namespace {
 
 double* doubles(std::byte* bytes) {

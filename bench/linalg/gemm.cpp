@@ -129,14 +129,9 @@ std::string verify_product(const Product& product, std::int64_t n) {
 Candidate gemm_candidate(Session& session, std::string name, const Distribution& distribution) {
   const std::int64_t n = distribution.extents()[0];
   const auto product = std::make_shared<Product>(session.job(), distribution);
-  Candidate candidate;
-  candidate.name = std::move(name);
-  candidate.cooperative = true;
-  candidate.run = [product](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      rma::require(linalg::gemm(product->a, product->b, product->c));
-    }
-  };
+  Candidate candidate = by_all(std::move(name), [product] {
+    rma::require(linalg::gemm(product->a, product->b, product->c));
+  });
   candidate.verify = [product, n, run = candidate.run] {
     run(1);
     std::string wrong = verify_product(*product, n);

@@ -198,15 +198,7 @@ Products prepare(Session& session, const Problem& problem) {
 }
 
 Candidate serial_candidate(Products& products) {
-  Candidate serial;
-  serial.name = baseline_name;
-  serial.cooperative = true;
-  serial.run = [&products](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      serial_product(products.serial);
-    }
-  };
-  return serial;
+  return by_all(baseline_name, [&products] { serial_product(products.serial); });
 }
 
 std::string differs(Products& products) {
@@ -222,14 +214,9 @@ std::string differs(Products& products) {
 
 Candidate plan_candidate(Products& products, std::size_t number) {
   auto& [name, plan] = products.plans[number];
-  Candidate own;
-  own.name = name;
-  own.cooperative = true;
-  own.run = [&products, &plan = plan](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      rma::require(plan.multiply(products.matrix, products.x, products.y));
-    }
-  };
+  Candidate own = by_all(name, [&products, &plan = plan] {
+    rma::require(plan.multiply(products.matrix, products.x, products.y));
+  });
   own.verify = [&products, run = own.run]() {
     // Otherwise the result of another plan could pass as right.
     std::fill_n(reinterpret_cast<double*>(products.y.region().local()), products.serial.y.size(),

@@ -16,8 +16,8 @@
 
 #include "bench/net/wire.hpp"
 #include "bench/rma/tessera_candidate.hpp"
-#include "bench/support/clock.hpp"
 #include "bench/support/job_group.hpp"
+#include "bench/support/statistics.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
 

@@ -14,8 +14,7 @@
 
 #include "bench/net/wire.hpp"
 #include "bench/parts.hpp"
-#include "bench/support/clock.hpp"
-#include "bench/support/overlap.hpp"
+#include "bench/support/measure.hpp"
 #include "bench/support/statistics.hpp"
 
 namespace tessera::bench {

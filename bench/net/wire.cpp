@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "bench/baselines/mpi_two_sided.hpp"
+#include "bench/baselines/mpi.hpp"
 #include "bench/parts.hpp"
 
 namespace tessera::bench {

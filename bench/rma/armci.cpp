@@ -14,12 +14,12 @@
 
 #include <fmt/format.h>
 
-#include "bench/baselines/armci_baseline.hpp"
+#include "bench/baselines/baseline.hpp"
 #include "bench/baselines/memory_baseline.hpp"
 #include "bench/baselines/tcp_baseline.hpp"
 #include "bench/parts.hpp"
-#include "bench/support/clock.hpp"
-#include "bench/support/overlap.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/statistics.hpp"
 #include "rma/bootstrap.hpp"
 
 namespace tessera::bench {

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/baselines/mapping.hpp"
-#include "bench/support/fetch_add.hpp"
+#include "bench/baselines/memory_baseline.hpp"
+#include "bench/support/candidate.hpp"
 #include "rma/aggregate.hpp"
 #include "rma/atomic.hpp"
 #include "rma/element.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "bench/support/measure.hpp"
-#include "bench/support/rank_group.hpp"
 
 namespace tessera::bench {
 namespace {

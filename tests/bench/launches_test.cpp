@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Several launches: how their reports are combined, and their command lines.
-#include "bench/support/launches.hpp"
+#include "bench/support/record.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/relaunch.hpp"
+#include "bench/result_writer.hpp"
 
 namespace tessera::bench {
 namespace {
