@@ -30,7 +30,6 @@ using arrays::Extents;
 using arrays::Index;
 
 struct GhostCase {
-  std::string op;  ///< name in the records; two sweeps have cases in common
   int dims = 3;
   std::int64_t edge = 64;
   std::int64_t width = 1;
@@ -182,16 +181,11 @@ class Exchange {
   std::size_t bytes_of_all_ = 0;
 };
 
-void measure(Session& session, std::optional<Table>& table, const std::string& title,
-             const std::string& line_name, const GhostCase& ghosts, std::int64_t line) {
+void measure(Session& session, Topic& topic, const GhostCase& ghosts, std::int64_t line) {
   Exchange exchange(session, ghosts);
   exchange.count_bytes();
-  const std::vector<Candidate> candidates = exchange.candidates();
-  if (!table) {
-    table.emplace(session.table(title, candidates.size() - 1, Quantity::latency, line_name));
-  }
-  session.measure(*table, {"rma", ghosts.op, ghosts.shape(), exchange.bytes_from_others()}, line,
-                  candidates, together(session.options().measure_options()));
+  session.measure(topic, {line, ghosts.shape(), exchange.bytes_from_others()},
+                  exchange.candidates(), together(session.options().measure_options()));
 }
 
 /// Whether each rank owns at least as many layers as a neighbour needs.
@@ -212,22 +206,22 @@ bool is_thick(const Session& session, const GhostCase& ghosts) {
 }  // namespace
 
 void measure_ghosts(Session& session) {
-  std::optional<Table> table;
+  Topic by_edge{"rma", "ghosts", "Ghost Update Latency", Quantity::latency, "Edge"};
   for (const std::int64_t edge : {16, 64, 128, 256}) {
-    measure(session, table, "Ghost Update Latency", "Edge", {.op = "ghosts", .edge = edge}, edge);
+    measure(session, by_edge, {.edge = edge}, edge);
   }
   for (const bool corners : {true, false}) {
     for (const int dims : {2, 3}) {
-      std::optional<Table> by_width;
+      Topic by_width{
+          "rma",
+          std::string(dims == 2 ? "ghosts_2d" : "ghosts_by_width") + (corners ? "" : "_faces"),
+          fmt::format("Ghost Update by Width, {} Dimensions, {}, Latency", dims,
+                      corners ? "With Corners" : "Faces Only"),
+          Quantity::latency, "Width"};
       for (const std::int64_t width : {1, 2, 3}) {
-        const std::string op = dims == 2 ? "ghosts_2d" : "ghosts_by_width";
-        const GhostCase ghosts = {corners ? op : op + "_faces", dims, dims == 2 ? 1024 : 64, width,
-                                  corners};
+        const GhostCase ghosts = {dims, dims == 2 ? 1024 : 64, width, corners};
         if (is_thick(session, ghosts)) {
-          measure(session, by_width,
-                  fmt::format("Ghost Update by Width, {} Dimensions, {}, Latency", dims,
-                              corners ? "With Corners" : "Faces Only"),
-                  "Width", ghosts, width);
+          measure(session, by_width, ghosts, width);
         }
       }
     }
@@ -360,28 +354,23 @@ Candidate candidate(Session& session, const std::shared_ptr<Phase>& phase, const
 }
 
 void measure(Session& session, bool adds, const std::vector<Way>& ways) {
-  std::optional<Table> table;
+  Topic topic{"arrays", adds ? "phase_adding" : "phase_reading",
+              fmt::format("Phase in Which a Matrix is Only {}", adds ? "Added to" : "Read"),
+              Quantity::latency, "Patches"};
   for (const std::int64_t count : {100, 1000, 10'000}) {
     const auto phase = std::make_shared<Phase>(session, count);
     std::vector<Candidate> candidates;
     for (const Way& way : ways) {
       candidates.push_back(candidate(session, phase, way, adds));
     }
-    if (!table) {
-      table.emplace(session.table(
-          fmt::format("Phase in Which a Matrix is Only {}", adds ? "Added to" : "Read"),
-          candidates.size() - 1, Quantity::latency, "Patches"));
-    }
-    const auto measured = session.measure(
-        *table,
-        {"arrays", adds ? "phase_adding" : "phase_reading", fmt::format("{} patches", count),
-         count * patch * patch * std::int64_t{sizeof(double)}},
-        count, candidates, together(session.options().measure_options()));
+    const auto measured = session.measure(topic,
+                                          {count, fmt::format("{} patches", count),
+                                           count * patch * patch * std::int64_t{sizeof(double)}},
+                                          candidates);
     if (session.is_leader()) {
-      const Ratio ratio = ratio_of_medians(measured.front().samples_ns, measured.back().samples_ns);
-      session.remark(fmt::format("{} patches: speed of {} / {}: {:.3f} [{:.3f},{:.3f}]", count,
-                                 measured.back().name, measured.front().name, ratio.value,
-                                 ratio.ci95.lo, ratio.ci95.hi));
+      session.remark(fmt::format("{} patches: speed of {} / {}", count, measured.back().name,
+                                 measured.front().name),
+                     ratio_of_medians(measured.front().samples_ns, measured.back().samples_ns));
     }
   }
 }

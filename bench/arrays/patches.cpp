@@ -147,16 +147,15 @@ std::vector<Candidate> candidates_of(const Session& session, const Array<double>
                     [](Patches& both) { both.by_box(); })};
 }
 
-void measure(Session& session, Table& table, const Array<double>& array, const Box& box,
-             Operation operation, const std::string& name) {
-  const auto bytes = static_cast<std::size_t>(box.volume()) * sizeof(double);
-  const std::vector<Candidate> candidates = candidates_of(session, array, box, operation);
-  const auto measured = session.measure(
-      table, {"arrays", name, to_string(box.extents()), static_cast<std::int64_t>(bytes)},
-      box.extent(0), candidates);
-  if (session.is_leader() && bytes >= large_bytes) {
-    session.targets().observe(large_target, fmt::format("{} {}", name, to_string(box.extents())),
-                              ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns));
+void measure(Session& session, Topic& topic, const Array<double>& array, const Box& box,
+             Operation operation) {
+  const std::int64_t bytes = box.volume() * std::int64_t{sizeof(double)};
+  const std::string shape = to_string(box.extents());
+  const auto measured = session.measure(topic, {box.extent(0), shape, bytes},
+                                        candidates_of(session, array, box, operation));
+  if (bytes >= large_bytes) {
+    session.observe(large_target, fmt::format("{} {}", topic.op, shape), &measured[0],
+                    &measured[1]);
   }
 }
 
@@ -173,19 +172,18 @@ std::optional<Box> box_in_block(const Array<double>& array, std::int64_t edge) {
   return Box(block.lo(), hi);
 }
 
-void measure(Session& session, const Array<double>& array, Operation operation,
-             const std::string& name) {
-  Table in_one = session.table("Box in One Block, " + name, 1, Quantity::latency, "Edge");
+void measure(Session& session, const Array<double>& array, Operation operation) {
+  const std::string name = name_of(operation);
+  Topic in_one{"arrays", name, "Box in One Block, " + name, Quantity::latency, "Edge"};
   for (const std::int64_t edge : {4, 16, 32, 96, 256, 512}) {
     if (const auto box = box_in_block(array, edge)) {
-      measure(session, in_one, array, *box, operation, name);
+      measure(session, in_one, array, *box, operation);
     }
   }
-  Table in_all = session.table("Box in All Blocks, " + name, 1, Quantity::latency, "Edge");
+  Topic in_all{"arrays", name + "_all", "Box in All Blocks, " + name, Quantity::latency, "Edge"};
   for (const std::int64_t edge : {32, 256, 1024}) {
     const std::int64_t lo = (edge_of_array - edge) / 2;
-    measure(session, in_all, array, Box({lo, lo}, {lo + edge, lo + edge}), operation,
-            name + "_all");
+    measure(session, in_all, array, Box({lo, lo}, {lo + edge, lo + edge}), operation);
   }
 }
 
@@ -284,15 +282,13 @@ std::optional<Candidate> mpi_box(const Session& session, const MpiMemory* memory
     return {};
   }
   const int owner = array.team().size() > 1 ? 1 : 0;
+  const auto bytes = static_cast<std::size_t>(box.volume()) * sizeof(double);
   if (!session.is_leader()) {
-    candidate.run = [](std::int64_t) {};
-    return candidate;
+    return by_one("mpi subarray", [] {}, bytes);
   }
   const auto boxes = std::make_shared<MpiBoxes>(*memory, owner, array.box_of(rma::TeamRank{owner}),
                                                 box, operation);
-  Candidate candidate = by_one(
-      "mpi subarray", [boxes] { boxes->move(); },
-      static_cast<std::size_t>(box.volume()) * sizeof(double));
+  Candidate candidate = by_one("mpi subarray", [boxes] { boxes->move(); }, bytes);
   candidate.verify = [boxes] { return boxes->verify(); };
   return candidate;
 }
@@ -380,39 +376,29 @@ OtherLibraries other_libraries(Session& session, const arrays::Extents& extents)
 }
 
 void measure_boxes(Session& session, const Array<double>& array, const OtherLibraries& others,
-                   Operation operation, const std::string& name,
-                   const std::vector<std::int64_t>& edges) {
+                   Operation operation, const std::vector<std::int64_t>& edges) {
   const int dims = array.extents().ndims();
-  std::optional<Table> table;
+  const int owner = array.team().size() > 1 ? 1 : 0;
+  const std::string name = name_of(operation);
+  Topic topic{"arrays", fmt::format("{}_{}d", name, dims),
+              fmt::format("Box of {} Dimensions, {}, Bandwidth", dims, name), Quantity::bandwidth,
+              "Edge"};
   for (const std::int64_t edge : edges) {
     const auto box = box_in_block(array, edge);
     if (!box) {
       continue;
     }
-    const auto bytes = static_cast<std::size_t>(box->volume()) * sizeof(double);
-    auto candidates = candidates_of(session, array, *box, operation);
-    if (auto by_mpi = mpi_box(session, others.mpi.get(), array, *box, operation)) {
-      candidates.insert(candidates.begin(), std::move(*by_mpi));
-    }
-    if (auto by_theirs =
-            global_arrays_box(session, others.global_array.get(), array.team().size() > 1 ? 1 : 0,
-                              box->extents(), operation)) {
-      candidates.insert(candidates.begin(), std::move(*by_theirs));
-    }
-    candidates.insert(candidates.begin(), one_piece(array, bytes, operation));
-    if (!table) {
-      table.emplace(session.table(fmt::format("Box of {} Dimensions, {}, Bandwidth", dims, name),
-                                  candidates.size() - 1, Quantity::bandwidth, "Edge"));
-    }
+    const std::int64_t bytes = box->volume() * std::int64_t{sizeof(double)};
+    std::vector<Candidate> candidates{one_piece(array, static_cast<std::size_t>(bytes), operation)};
+    add(candidates,
+        global_arrays_box(session, others.global_array.get(), owner, box->extents(), operation));
+    add(candidates, mpi_box(session, others.mpi.get(), array, *box, operation));
+    add(candidates, candidates_of(session, array, *box, operation));
     const auto measured =
-        session.measure(*table,
-                        {"arrays", fmt::format("{}_{}d", name, dims), to_string(box->extents()),
-                         static_cast<std::int64_t>(bytes)},
-                        edge, candidates);
+        session.measure(topic, {edge, to_string(box->extents()), bytes}, candidates);
     if (session.is_leader()) {
-      const Ratio ratio = ratio_of_medians(measured.front().samples_ns, measured.back().samples_ns);
-      session.remark(fmt::format("{}: speed / the same bytes in one piece: {:.3f} [{:.3f},{:.3f}]",
-                                 edge, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
+      session.remark(fmt::format("{}: speed / the same bytes in one piece", edge),
+                     ratio_of_medians(measured.front().samples_ns, measured.back().samples_ns));
     }
   }
 }
@@ -427,8 +413,8 @@ void measure_boxes(Session& session) {
     auto array = Array<double>::create(session.job(), extents, {.name = "boxes"}).value();
     const OtherLibraries others = other_libraries(session, extents);
     const auto& edges = extents.ndims() == 3 ? large_edges : small_edges;
-    measure_boxes(session, array, others, Operation::put, "put", edges);
-    measure_boxes(session, array, others, Operation::get, "get", edges);
+    measure_boxes(session, array, others, Operation::put, edges);
+    measure_boxes(session, array, others, Operation::get, edges);
   }
 }
 
@@ -436,9 +422,9 @@ void measure_patches(Session& session) {
   auto array =
       Array<double>::create(session.job(), {edge_of_array, edge_of_array}, {.name = "patches"})
           .value();
-  measure(session, array, Operation::put, "put");
-  measure(session, array, Operation::get, "get");
-  measure(session, array, Operation::accumulate, "accumulate");
+  for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
+    measure(session, array, operation);
+  }
 }
 
 std::vector<Target> patch_targets() {
@@ -613,19 +599,13 @@ void measure(Session& session, const Matrices& matrices, Operation operation,
   const int ranks = session.group().size();
   const std::int64_t most =
       std::min({rated_count, elements / ranks, session.options().max_size / bytes_per_element});
-  std::optional<Table> table;
+  Topic topic{"arrays", name, "Elements by Lists, " + name, Quantity::latency, "Elements"};
   for (std::int64_t count = 1000; count <= most; count *= 10) {
     const auto list = std::make_shared<List>(session.group().rank(), ranks, count);
-    const auto candidates = matrices.candidates(list, operation);
-    if (!table) {
-      table.emplace(session.table(fmt::format("Elements by Lists, {}", name), candidates.size() - 1,
-                                  Quantity::latency, "Elements"));
-    }
     const auto measured = session.measure(
-        *table,
-        {"arrays", name, fmt::format("{} elements", count), count * std::int64_t{sizeof(double)}},
-        count, candidates, together(session.options().measure_options()));
-    if (session.is_leader() && candidates.size() > 1 && operation == Operation::get &&
+        topic, {count, fmt::format("{} elements", count), count * std::int64_t{sizeof(double)}},
+        matrices.candidates(list, operation));
+    if (session.is_leader() && measured.size() > 1 && operation == Operation::get &&
         count == rated_count) {
       session.observe_ratio_to(measured[0].name, rated, fmt::format("{} ranks", ranks),
                                ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns));

@@ -105,6 +105,8 @@ class MemoryBaseline : public Baseline {
   [[nodiscard]] std::optional<Candidate> candidate(const Case& c) override;
 
  private:
+  template <class Once>
+  [[nodiscard]] Candidate candidate_of(const Case& c, Once once) const;
   [[nodiscard]] Candidate contiguous(const Case& c) const;
   [[nodiscard]] Candidate rows(const Case& c) const;
   [[nodiscard]] Candidate list(const Case& c) const;
@@ -123,8 +125,5 @@ class MemoryBaseline : public Baseline {
 /// `elements` doubles, allocated by prepare(). `bytes` counts all ranks, as STREAM does: 24 per
 /// element.
 Candidate triad_candidate(RankGroup& group, std::size_t elements);
-
-/// Elements per array, so that the three arrays of all ranks together have `bytes`.
-std::size_t triad_elements(std::size_t bytes, int ranks);
 
 }  // namespace tessera::bench

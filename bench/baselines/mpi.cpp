@@ -379,45 +379,39 @@ class MpiBaseline : public Baseline {
     const Flush flush = flush_of(c);
     const Layer l = layer(c, false);
     const Layer r = layer(c, true);
-    switch (c.operation) {
-      case Operation::get:
-        return make([=](std::size_t local, std::size_t remote) {
+    return by_operation(
+        c, make,
+        [=](std::size_t local, std::size_t remote) {
           MPI_Get(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote), r.count,
                   r.type, window);
           flush(target, window);
-        });
-      case Operation::accumulate:
-        return make([=](std::size_t local, std::size_t remote) {
+        },
+        [=](std::size_t local, std::size_t remote) {
           MPI_Accumulate(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote),
                          r.count, r.type, MPI_SUM, window);
           flush(target, window);
-        });
-      default:
-        return make([=](std::size_t local, std::size_t remote) {
+        },
+        [=](std::size_t local, std::size_t remote) {
           MPI_Put(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote), r.count,
                   r.type, window);
           flush(target, window);
         });
-    }
   }
 
   /// One call a run, and one flush.
   [[nodiscard]] Candidate separate(const Case& c) const {
-    switch (c.operation) {
-      case Operation::get:
-        return each_run(c, [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
+    return by_operation(
+        c, [&](auto once) { return each_run(c, once); },
+        [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
           MPI_Get(mine, part.count, part.type, target, at, part.count, part.type, window);
-        });
-      case Operation::accumulate:
-        return each_run(c, [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
+        },
+        [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
           MPI_Accumulate(mine, part.count, part.type, target, at, part.count, part.type, MPI_SUM,
                          window);
-        });
-      default:
-        return each_run(c, [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
+        },
+        [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
           MPI_Put(mine, part.count, part.type, target, at, part.count, part.type, window);
         });
-    }
   }
 
   template <class Call>
@@ -449,17 +443,12 @@ class MpiBaseline : public Baseline {
   }
 
   [[nodiscard]] Candidate swap() const {
-    Candidate candidate;
-    candidate.name = "mpi";
-    candidate.bytes = sizeof(std::int64_t);
-    candidate.run = [window = window_.get()](std::int64_t repetitions) {
+    return swap_candidate("mpi", is_origin_, [window = window_.get()](std::int64_t value) {
       std::int64_t before = 0;
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        MPI_Fetch_and_op(&i, &before, MPI_INT64_T, target, 0, MPI_REPLACE, window);
-        MPI_Win_flush(target, window);
-      }
-    };
-    return candidate;
+      MPI_Fetch_and_op(&value, &before, MPI_INT64_T, target, 0, MPI_REPLACE, window);
+      MPI_Win_flush(target, window);
+      return before;
+    });
   }
 
   [[nodiscard]] Candidate compare_swap() const {

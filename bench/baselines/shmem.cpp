@@ -252,20 +252,6 @@ class ShmemBaseline : public Baseline {
     });
   }
 
-  /// One word of the target, in each repetition.
-  template <class Once>
-  [[nodiscard]] static Candidate word(Once once) {
-    Candidate candidate;
-    candidate.name = ShmemMemory::name;
-    candidate.bytes = sizeof(long);
-    candidate.run = [once](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        once(i);
-      }
-    };
-    return candidate;
-  }
-
   [[nodiscard]] Candidate fetch_add() const {
     return fetch_add_candidate(std::string(ShmemMemory::name), is_origin_,
                                [there = remote_.words()](std::int64_t increment) -> std::int64_t {
@@ -274,9 +260,10 @@ class ShmemBaseline : public Baseline {
   }
 
   [[nodiscard]] Candidate swap() const {
-    return word([there = remote_.words()](std::int64_t value) {
-      (void)shmem_long_atomic_swap(there, value, target);
-    });
+    return swap_candidate(ShmemMemory::name, is_origin_,
+                          [there = remote_.words()](std::int64_t value) {
+                            return shmem_long_atomic_swap(there, value, target);
+                          });
   }
 
   [[nodiscard]] Candidate compare_swap() const {
@@ -288,12 +275,10 @@ class ShmemBaseline : public Baseline {
   }
 
   [[nodiscard]] Candidate lock_unlock() const {
-    Candidate candidate = word([lock = lock_.words()](std::int64_t) {
+    return by_one(ShmemMemory::name, [lock = lock_.words()] {
       shmem_set_lock(lock);
       shmem_clear_lock(lock);
     });
-    candidate.bytes = 0;
-    return candidate;
   }
 
   bool is_origin_;

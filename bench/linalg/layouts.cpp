@@ -126,7 +126,7 @@ void check_memory(Session& session, const std::string& part, std::int64_t n) {
 
 void measure(Session& session, const Movement& movement) {
   const std::int64_t ranks = session.job().size();
-  std::optional<Table> table;
+  Topic topic{"layouts", movement.op, movement.title + " Bandwidth", Quantity::bandwidth, "Edge"};
   for (const std::int64_t n : session.options().gemm_edges) {
     check_memory(session, movement.op, n);
     std::vector<Candidate> candidates = {local_copies(n, ranks)};
@@ -137,14 +137,8 @@ void measure(Session& session, const Movement& movement) {
     for (Candidate& each : candidates) {
       each.bytes = static_cast<std::size_t>(n * n) * sizeof(double);
     }
-    if (!table) {
-      table.emplace(session.table(movement.title + " Bandwidth", candidates.size() - 1,
-                                  Quantity::bandwidth, "Edge"));
-    }
-    session.measure(
-        *table,
-        {"layouts", movement.op, fmt::format("{0} x {0}", n), n * n * std::int64_t{sizeof(double)}},
-        n, candidates, together(session.options().measure_options()));
+    session.measure(topic, {n, fmt::format("{0} x {0}", n), n * n * std::int64_t{sizeof(double)}},
+                    candidates);
   }
 }
 

@@ -252,7 +252,7 @@ void compare(Session& session, const Problem& problem, const Products& products,
   }
 }
 
-void measure(Session& session, std::optional<Table>& table, const Problem& problem) {
+void measure(Session& session, const Problem& problem, Topic& topic) {
   Products products = prepare(session, problem);
   const auto ranks = static_cast<std::size_t>(session.group().size());
   std::vector<Candidate> candidates = {
@@ -261,24 +261,21 @@ void measure(Session& session, std::optional<Table>& table, const Problem& probl
   for (std::size_t number = 0; number < products.plans.size(); ++number) {
     candidates.push_back(plan_candidate(products, number));
   }
-  if (!table) {
-    table.emplace(
-        session.table("Sparse Product Time", candidates.size() - 1, Quantity::latency, "Rows"));
-  }
+  topic.op = problem.name;
   MeasureOptions options = together(session.options().measure_options());
   options.prime = false;  // larger than the caches
   const auto measured = session.measure(
-      *table, {"spmv", problem.name, "", static_cast<std::int64_t>(least_bytes(products.matrix))},
-      problem.rows, candidates, options);
+      topic, {problem.rows, "", static_cast<std::int64_t>(least_bytes(products.matrix))},
+      candidates, options);
   compare(session, problem, products, measured);
 }
 
 }  // namespace
 
 void measure_spmv(Session& session) {
-  std::optional<Table> table;
+  Topic topic{"spmv", "", "Sparse Product Time", Quantity::latency, "Rows"};
   for (const Problem& problem : problems(session.job().node_count() > 1)) {
-    measure(session, table, problem);
+    measure(session, problem, topic);
   }
 }
 

@@ -164,8 +164,8 @@ class Comparison {
   void measure(const std::string& line, const std::vector<Candidate>& candidates, Clock clock) {
     MeasureOptions options = concurrent(session_.options().measure_options());
     options.clock = std::move(clock);
-    const auto measured = measure_interleaved(session_.sleeping_group(), candidates, options);
-    session_.add(table_, {bench_, "place_" + line, "", sizeof(std::int64_t)}, line, measured);
+    session_.add(table_, {bench_, "place_" + line, "", sizeof(std::int64_t)}, line,
+                 measure_interleaved(session_.sleeping_group(), candidates, options));
   }
 
   Session& session_;
@@ -224,7 +224,7 @@ void measure_net_locations(Session& session) {
 // fence_all after puts to some of the ranks, called by rank 0 alone and by all ranks at once
 // ([CLUSTERS02], figure 12). It is compared with fences of the same ranks one after the other, and
 // with fence_all with at most 3, 5 and 7 outstanding fences. Each of these is a setting of a job,
-// so it has its own job (bench/support/job_beside.hpp).
+// so it has its own job (bench/support/job_group.hpp).
 
 namespace {
 
@@ -304,14 +304,11 @@ class Windowed {
 /// Puts to the `count` ranks after this one, by rank 0 alone or by every rank; in rank order.
 Candidate fence_candidate(RankGroup& group, const Side& side, std::int32_t count, Callers callers) {
   const std::vector<std::int32_t> changed = ranks_after(group.rank(), count, group.size());
-  Candidate candidate;
-  candidate.name = side.name;
-  candidate.cooperative = callers == Callers::all;
-  candidate.run = [side, changed](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      put_and_fence(*side.job, *side.region, changed, side.fencing);
-    }
-  };
+  Candidate candidate{.name = side.name,
+                      .run = repeat([side, changed] {
+                        put_and_fence(*side.job, *side.region, changed, side.fencing);
+                      }),
+                      .cooperative = callers == Callers::all};
   const bool acts = callers == Callers::all || group.rank() == 0;
   candidate.verify = [&group, side, changed, acts] {
     clear_own_word(*side.job, *side.region);
@@ -329,9 +326,10 @@ Candidate fence_candidate(RankGroup& group, const Side& side, std::int32_t count
 
 void measure(Wire& wire, const std::vector<Side>& sides, Callers callers) {
   const bool is_one = callers == Callers::one;
-  Topic topic{is_one ? "Puts of a Word and fence_all Latency"
-                     : "Puts of a Word and fence_all, by All Ranks, Latency",
-              is_one ? "fence_all" : "fence_all_by_all", Quantity::latency, "Changed"};
+  Topic topic = net_topic(is_one ? "fence_all" : "fence_all_by_all",
+                          is_one ? "Puts of a Word and fence_all Latency"
+                                 : "Puts of a Word and fence_all, by All Ranks, Latency",
+                          Quantity::latency, "Changed");
   RankGroup& group = wire.session().group();
   for (std::int32_t count = 0; count < group.size(); ++count) {
     std::vector<Candidate> candidates;
@@ -343,8 +341,10 @@ void measure(Wire& wire, const std::vector<Side>& sides, Callers callers) {
         candidates.push_back(fence_candidate(group, side, count, callers));
       }
     }
-    wire.measure(topic, fmt::format("ranks changed: {}", count),
-                 count * static_cast<std::int64_t>(sizeof(std::int64_t)), count, candidates);
+    wire.measure(topic,
+                 {count, fmt::format("ranks changed: {}", count),
+                  count * static_cast<std::int64_t>(sizeof(std::int64_t))},
+                 candidates);
   }
 }
 
@@ -430,11 +430,10 @@ void measure(Wire& wire, Operation operation, const char* name) {
   options.clock = clock.clock();
   options.repetitions = 1;
   options.prime = false;  // after a recent request, the agent may still be awake
-  Topic topic{fmt::format("{} Latency at Random Times, target computing", name),
-              "progress_" + c.name()};
-  topic.sampling_limit = std::chrono::seconds(5);
-  const auto measured =
-      measure_line(session, topic, {"net", topic.op, "", 8}, 8, candidates, options);
+  Topic topic = net_topic("progress_" + c.name(),
+                          fmt::format("{} Latency at Random Times, target computing", name));
+  topic.limit = std::chrono::seconds(5);
+  const auto measured = session.measure(topic, 8, candidates, options);
   if (session.is_leader()) {
     remark_on_late(session, name, measured);
   }
@@ -495,13 +494,7 @@ void measure_net_idle(Session& session) {
     const Stats stats = summarise(parts);
     session.remark(fmt::format("idle {}, server {}: {:.5f} of a core, at most {:.5f}", thread,
                                server, stats.median, stats.max));
-    Record record;
-    record.bench = "net";
-    record.backend = thread;
-    record.op = "idle";
-    record.unit = "cores";
-    record.stats = stats;
-    session.record(std::move(record));
+    session.record({"net", "idle", "", 0}, thread, "cores", stats);
     // An agent that polls by its setting is never idle.
     if (session.is_leader() && server != "poll" && thread == std::string("tessera-agent")) {
       session.targets().observe(net_target::idle_agent, "server " + server,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Several ranks that send at once, each to one other rank: the message rate of pairs, and both ways
-// between two ranks.
+// The parts of suite "rma" in which all ranks act: pairs that send at once, both ways between two
+// ranks, readers of one rank's data, fences and barriers, and tasks drawn from a shared counter.
+// Each works on every memory of bench/rma/memories.hpp.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -22,6 +23,38 @@
 namespace tessera::bench {
 namespace {
 
+/// A candidate of all ranks that calls run(*work, repetitions), with the check of `work`.
+template <class Work, class Run>
+Candidate by_ranks(const std::shared_ptr<Work>& work, Run run, std::size_t bytes = 0,
+                   std::optional<double> operations = std::nullopt) {
+  return {.name = "",
+          .run = [work, run](std::int64_t repetitions) { run(*work, repetitions); },
+          .verify = [work] { return work->verify(); },
+          .cooperative = true,
+          .bytes = bytes,
+          .operations = operations};
+}
+
+/// Collective. Measures candidates whose ranks never meet.
+void measure_apart(Session& session, Topic& topic, const Line& line,
+                   const std::vector<Candidate>& candidates) {
+  session.measure(topic, line, candidates, concurrent(session.options().measure_options()));
+}
+
+/// 1, 2, 4 … and the most. Requires: most > 0.
+std::vector<int> doubling_to(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) {
+    counts.push_back(count);
+  }
+  counts.push_back(most);
+  return counts;
+}
+
+std::string part_of(int ranks, int all) {
+  return fmt::format("{} of {} ranks", ranks, all);
+}
+
 /// Ranks 0 … pairs − 1 send to the same number of others, so that no two have the same target.
 Peers pairs_of(int pairs, int ranks) {
   const int half = std::max(ranks / 2, 1);
@@ -32,56 +65,45 @@ Peers pairs_of(int pairs, int ranks) {
   return peers;
 }
 
-/// Ranks 0 and 1 send to each other.
-Peers both_ways(int ranks) {
-  Peers peers(static_cast<std::size_t>(ranks), -1);
-  peers[0] = 1;
-  peers[1] = 0;
-  return peers;
-}
-
-std::vector<Candidate> candidates_of(Session& session, Memories& memories, const Traffic& traffic) {
+std::vector<Candidate> senders(Session& session, Memories& memories, const Traffic& traffic) {
   return memories.candidates([&](auto& memory) {
-    const auto sender =
-        std::make_shared<Sender<std::decay_t<decltype(memory)>>>(session.group(), memory, traffic);
-    Candidate candidate;
-    candidate.cooperative = true;
-    candidate.bytes = traffic.window_bytes() * static_cast<std::size_t>(traffic.senders());
-    candidate.operations = static_cast<double>(traffic.messages * traffic.senders());
-    candidate.run = [sender](std::int64_t repetitions) { sender->send(repetitions); };
-    candidate.verify = [sender] { return sender->verify(); };
-    return candidate;
+    using Work = Sender<std::decay_t<decltype(memory)>>;
+    return by_ranks(
+        std::make_shared<Work>(session.group(), memory, traffic),
+        [](Work& work, std::int64_t repetitions) { work.send(repetitions); },
+        traffic.window_bytes() * static_cast<std::size_t>(traffic.senders()),
+        static_cast<double>(traffic.messages * traffic.senders()));
   });
-}
-
-void measure_rate(Session& session, Operation operation, std::size_t bytes) {
-  const int ranks = session.group().size();
-  const std::int64_t messages = session.options().window;
-  Memories memories(session, bytes * static_cast<std::size_t>(messages));
-  const std::string name = Case::contiguous(operation, 8).name();
-  std::optional<Table> table;
-  for (const int pairs : doubling_to(std::max(ranks / 2, 1))) {
-    const Traffic traffic{operation, bytes, messages, pairs_of(pairs, ranks)};
-    const auto candidates = candidates_of(session, memories, traffic);
-    if (!table) {
-      table.emplace(session.table(
-          fmt::format("Message Rate of Pairs, {}s of {} B, {} Outstanding", name, bytes, messages),
-          candidates.size() - 1, Quantity::rate, "Pairs"));
-    }
-    session.measure(
-        *table,
-        {"rma", name + "_rate", fmt::format("{} pairs, {} x {} B", pairs, messages, bytes),
-         static_cast<std::int64_t>(bytes)},
-        pairs, candidates, concurrent(session.options().measure_options()));
-  }
 }
 
 }  // namespace
 
+std::vector<std::int64_t> every_second(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> kept;
+  for (std::size_t i = 0; i < sizes.size(); i += 2) {
+    kept.push_back(sizes[i]);
+  }
+  return kept;
+}
+
 void measure_rate_of_pairs(Session& session) {
+  const int ranks = session.group().size();
+  const std::int64_t messages = session.options().window;
   for (const Operation operation : {Operation::put, Operation::get}) {
+    const std::string name = name_of(operation);
     for (const std::size_t bytes : {8U, 512U}) {
-      measure_rate(session, operation, bytes);
+      Memories memories(session, bytes * static_cast<std::size_t>(messages));
+      Topic topic{
+          "rma", name + "_rate",
+          fmt::format("Message Rate of Pairs, {}s of {} B, {} Outstanding", name, bytes, messages),
+          Quantity::rate, "Pairs"};
+      for (const int pairs : doubling_to(std::max(ranks / 2, 1))) {
+        measure_apart(
+            session, topic,
+            {pairs, fmt::format("{} pairs, {} x {} B", pairs, messages, bytes),
+             static_cast<std::int64_t>(bytes)},
+            senders(session, memories, {operation, bytes, messages, pairs_of(pairs, ranks)}));
+      }
     }
   }
 }
@@ -94,74 +116,57 @@ void measure_both_ways(Session& session) {
   }
   const auto room = static_cast<std::int64_t>(session.baseline_options().capacity_bytes);
   Memories memories(session, static_cast<std::size_t>(room));
-  std::optional<Table> table;
+  Peers each_other(static_cast<std::size_t>(ranks), -1);
+  each_other[0] = 1;
+  each_other[1] = 0;
+  const std::int64_t window = session.options().window;
+  Topic topic{"rma", "put_both_ways",
+              fmt::format("Put Bandwidth Both Ways, up to {} Outstanding", window),
+              Quantity::bandwidth};
   for (const std::int64_t bytes : every_second(session.options().sizes())) {
-    const std::int64_t messages =
-        std::clamp(room / bytes, std::int64_t{1}, session.options().window);
-    const Traffic traffic{Operation::put, static_cast<std::size_t>(bytes), messages,
-                          both_ways(ranks)};
-    const auto candidates = candidates_of(session, memories, traffic);
-    if (!table) {
-      table.emplace(session.table(
-          fmt::format("Put Bandwidth Both Ways, up to {} Outstanding", session.options().window),
-          candidates.size() - 1, Quantity::bandwidth));
-    }
-    session.measure(*table,
-                    {"rma", "put_both_ways", fmt::format("{} x {} B", messages, bytes), bytes},
-                    bytes, candidates, concurrent(session.options().measure_options()));
+    const std::int64_t messages = std::clamp(room / bytes, std::int64_t{1}, window);
+    measure_apart(session, topic, {bytes, fmt::format("{} x {} B", messages, bytes), bytes},
+                  senders(session, memories,
+                          {Operation::put, static_cast<std::size_t>(bytes), messages, each_other}));
   }
 }
 
 // All ranks read rank 0's data: each a different part, or all one block, which is then in high
 // demand. Also measures how evenly they are served.
 
-namespace {
-
-void measure(Session& session, Memories& memories, std::optional<Table>& table, ReadTargets places,
-             std::size_t bytes) {
-  const auto size = static_cast<std::int64_t>(bytes);
-  const std::string op = places == ReadTargets::apart ? "get_all_to_one" : "get_hot_block";
-  std::function<void()> once;
-  const auto candidates = memories.candidates([&](auto& memory) {
-    const auto reader = std::make_shared<Reader<std::decay_t<decltype(memory)>>>(
-        session.group(), memory, places, bytes);
-    Candidate candidate;
-    candidate.cooperative = true;
-    candidate.bytes = bytes * static_cast<std::size_t>(session.group().size());
-    candidate.operations = session.group().size();
-    candidate.run = [reader](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        reader->read();
-      }
-    };
-    candidate.verify = [reader] { return reader->verify(); };
-    once = [reader] { reader->read(); };
-    return candidate;
-  });
-  if (!table) {
-    table.emplace(session.table(places == ReadTargets::apart
-                                    ? "Gets by All Ranks from Rank 0 Bandwidth"
-                                    : "Gets by All Ranks of One Block of Rank 0 Bandwidth",
-                                candidates.size() - 1, Quantity::bandwidth));
-  }
-  session.measure(*table, {"rma", op, fmt::format("{} ranks", session.group().size()), size}, size,
-                  candidates, concurrent(session.options().measure_options()));
-  measure_fairness(session, {"rma", op + "_fairness", "", size}, candidates.back().name, once);
-}
-
-}  // namespace
-
 void measure_reads(Session& session) {
   constexpr std::array<std::size_t, 4> sizes = {8, 1024, 64U << 10, 1U << 20};
+  const auto ranks = static_cast<std::size_t>(session.group().size());
   const auto largest = static_cast<std::size_t>(session.options().max_size);
-  Memories memories(
-      session, std::min(largest, sizes.back()) * static_cast<std::size_t>(session.group().size()));
+  Memories memories(session, std::min(largest, sizes.back()) * ranks);
   for (const ReadTargets places : {ReadTargets::apart, ReadTargets::same}) {
-    std::optional<Table> table;
+    const bool is_apart = places == ReadTargets::apart;
+    Topic topic{"rma", is_apart ? "get_all_to_one" : "get_hot_block",
+                is_apart ? "Gets by All Ranks from Rank 0 Bandwidth"
+                         : "Gets by All Ranks of One Block of Rank 0 Bandwidth",
+                Quantity::bandwidth};
     for (const std::size_t bytes : sizes) {
-      if (bytes <= largest) {
-        measure(session, memories, table, places, bytes);
+      if (bytes > largest) {
+        continue;
       }
+      std::function<void()> once;
+      const auto candidates = memories.candidates([&](auto& memory) {
+        using Work = Reader<std::decay_t<decltype(memory)>>;
+        const auto reader = std::make_shared<Work>(session.group(), memory, places, bytes);
+        once = [reader] { reader->read(); };
+        return by_ranks(
+            reader,
+            [](Work& work, std::int64_t repetitions) {
+              for (std::int64_t i = 0; i < repetitions; ++i) {
+                work.read();
+              }
+            },
+            bytes * ranks, static_cast<double>(ranks));
+      });
+      const auto size = static_cast<std::int64_t>(bytes);
+      measure_apart(session, topic, {size, fmt::format("{} ranks", ranks), size}, candidates);
+      measure_fairness(session, {"rma", topic.op + "_fairness", "", size}, candidates.back().name,
+                       once);
     }
   }
 }
@@ -175,26 +180,17 @@ void measure_fence(Session& session, Fencing fencing) {
   const bool is_one = fencing == Fencing::one;
   const int all = session.group().size();
   Memories memories(session, static_cast<std::size_t>(all) * sizeof(std::int64_t));
-  std::optional<Table> table;
+  Topic topic{"rma", is_one ? "sync_fence_one" : "sync_fence_all",
+              is_one ? "Put of a Word and Fence of its Target Latency"
+                     : "Puts of a Word to All and Fence of All Latency",
+              Quantity::latency, "Ranks"};
   for (const int ranks : doubling_to(all)) {
-    const auto candidates = memories.candidates([&](auto& memory) {
-      const auto fencer = std::make_shared<Fencer<std::decay_t<decltype(memory)>>>(
-          session.group(), memory, fencing, ranks);
-      Candidate candidate;
-      candidate.cooperative = true;
-      candidate.run = [fencer](std::int64_t repetitions) { fencer->fence(repetitions); };
-      candidate.verify = [fencer] { return fencer->verify(); };
-      return candidate;
-    });
-    if (!table) {
-      table.emplace(session.table(is_one ? "Put of a Word and Fence of its Target Latency"
-                                         : "Puts of a Word to All and Fence of All Latency",
-                                  candidates.size() - 1, Quantity::latency, "Ranks"));
-    }
-    session.measure(*table,
-                    {"rma", is_one ? "sync_fence_one" : "sync_fence_all",
-                     fmt::format("{} of {} ranks", ranks, all), 8},
-                    ranks, candidates, concurrent(session.options().measure_options()));
+    measure_apart(
+        session, topic, {ranks, part_of(ranks, all), 8}, memories.candidates([&](auto& memory) {
+          using Work = Fencer<std::decay_t<decltype(memory)>>;
+          return by_ranks(std::make_shared<Work>(session.group(), memory, fencing, ranks),
+                          [](Work& work, std::int64_t repetitions) { work.fence(repetitions); });
+        }));
   }
 }
 
@@ -203,23 +199,24 @@ Candidate own_barrier(Session& session, int ranks, bool fences) {
   const bool acts = session.group().rank() < ranks;
   const auto team = std::make_shared<rma::Team>(
       session.job().world().split(acts ? 0 : -1, session.group().rank()).value());
-  Candidate candidate;
-  candidate.name = fences ? "fence and barrier" : "tessera";
-  candidate.cooperative = true;
-  candidate.run = [&job = session.job(), team, acts, fences](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions && acts; ++i) {
-      if (fences) {
-        rma::require(job.fence_all());
-      }
-      rma::require(team->barrier());
-    }
-  };
-  return candidate;
+  return {.name = fences ? "fence and barrier" : "tessera",
+          .run =
+              [&job = session.job(), team, acts, fences](std::int64_t repetitions) {
+                for (std::int64_t i = 0; i < repetitions && acts; ++i) {
+                  if (fences) {
+                    rma::require(job.fence_all());
+                  }
+                  rma::require(team->barrier());
+                }
+              },
+          .cooperative = true};
 }
 
-void measure_barrier(Session& session) {
+}  // namespace
+
+void measure_sync(Session& session) {
   const int all = session.group().size();
-  std::optional<Table> table;
+  Topic topic{"rma", "sync_barrier", "Barrier by Ranks Latency", Quantity::latency, "Ranks"};
   for (const int ranks : doubling_to(all)) {
     std::vector<Candidate> candidates;
     if (session.compares_with(Peer::mpi)) {
@@ -230,19 +227,8 @@ void measure_barrier(Session& session) {
     }
     candidates.push_back(own_barrier(session, ranks, true));
     candidates.push_back(own_barrier(session, ranks, false));
-    if (!table) {
-      table.emplace(session.table("Barrier by Ranks Latency", candidates.size() - 1,
-                                  Quantity::latency, "Ranks"));
-    }
-    session.measure(*table, {"rma", "sync_barrier", fmt::format("{} of {} ranks", ranks, all), 0},
-                    ranks, candidates, together(session.options().measure_options()));
+    session.measure(topic, {ranks, part_of(ranks, all), 0}, candidates);
   }
-}
-
-}  // namespace
-
-void measure_sync(Session& session) {
-  measure_barrier(session);
   measure_fence(session, Fencing::one);
   measure_fence(session, Fencing::all);
 }
@@ -270,89 +256,63 @@ struct Counters {
 };
 
 /// Global Arrays' counter.
-class GlobalArraysCounter {
- public:
-  explicit GlobalArraysCounter(GlobalCounter& counter) : counter_(counter) {}
-  std::int64_t draw(std::int64_t count) { return counter_.draw(count); }
-
- private:
-  GlobalCounter& counter_;
+struct GlobalArraysCounter {
+  GlobalCounter& counter;
+  [[nodiscard]] std::int64_t draw(std::int64_t count) const { return counter.draw(count); }
 };
 
 template <class Level>
 Candidate drawing(Session& session, Level level, int ranks, std::int64_t chunk, Work work) {
-  const auto drawing =
-      std::make_shared<Drawing<Level>>(session.group(), std::move(level), ranks, chunk);
-  Candidate candidate;
-  candidate.cooperative = true;
-  candidate.operations = static_cast<double>(ranks * (work == Work::some ? chunk : 1));
-  if (work == Work::some) {
-    candidate.run = [drawing](std::int64_t repetitions) { drawing->draw_and_work(repetitions); };
-  } else {
-    candidate.run = [drawing](std::int64_t repetitions) { drawing->draw(repetitions); };
-  }
-  candidate.verify = [drawing] { return drawing->verify(); };
-  return candidate;
+  const bool works = work == Work::some;
+  return by_ranks(
+      std::make_shared<Drawing<Level>>(session.group(), std::move(level), ranks, chunk),
+      [works](Drawing<Level>& tasks, std::int64_t repetitions) {
+        works ? tasks.draw_and_work(repetitions) : tasks.draw(repetitions);
+      },
+      0, static_cast<double>(ranks * (works ? chunk : 1)));
 }
 
 /// One candidate for each memory; with several nodes, the one with two levels comes first.
-std::vector<Candidate> candidates_of(Session& session, Counters& counters, int ranks,
-                                     std::int64_t chunk, Work work) {
+std::vector<Candidate> drawers(Session& session, Counters& counters, int ranks, std::int64_t chunk,
+                               Work work) {
   rma::Job& job = session.job();
   auto candidates = counters.memories.candidates([&](auto& memory) {
     return drawing(session, OneLevel<std::decay_t<decltype(memory)>>(job, memory), ranks, chunk,
                    work);
   });
+  const auto insert = [&candidates](Candidate candidate, std::string_view name) {
+    candidates.insert(candidates.end() - 1, renamed(std::move(candidate), name));
+  };
   if (counters.theirs) {
-    Candidate theirs = drawing(session, GlobalArraysCounter(*counters.theirs), ranks, chunk, work);
-    theirs.name = GlobalArrays::name;
-    candidates.insert(candidates.end() - 1, std::move(theirs));
+    insert(drawing(session, GlobalArraysCounter{*counters.theirs}, ranks, chunk, work),
+           GlobalArrays::name);
   }
   if (job.node_count() > 1) {
-    Candidate two = drawing(session, TwoLevels(job, counters.memories.own()), ranks, chunk, work);
-    two.name = "two levels";
-    candidates.insert(candidates.end() - 1, std::move(two));
+    insert(drawing(session, TwoLevels(job, counters.memories.own()), ranks, chunk, work),
+           "two levels");
   }
   return candidates;
-}
-
-void measure_draws(Session& session, Counters& counters) {
-  const int all = session.group().size();
-  std::optional<Table> table;
-  for (const int ranks : doubling_to(all)) {
-    const auto candidates = candidates_of(session, counters, ranks, 1, Work::none);
-    if (!table) {
-      table.emplace(session.table("Draws From a Counter Rate", candidates.size() - 1,
-                                  Quantity::rate, "Ranks"));
-    }
-    session.measure(*table, {"rma", "draws", fmt::format("{} of {} ranks", ranks, all), 8}, ranks,
-                    candidates, concurrent(session.options().measure_options()));
-  }
-  measure_fairness(session, {"rma", "draws_fairness", "", 8}, "tessera",
-                   [&memory = counters.memories.own()] { (void)memory.fetch_add(0, 0, 1); });
-}
-
-void measure_chunks(Session& session, Counters& counters) {
-  const int all = session.group().size();
-  std::optional<Table> table;
-  for (const std::int64_t chunk : {1, 2, 4, 8, 16, 32, 64}) {
-    const auto candidates = candidates_of(session, counters, all, chunk, Work::some);
-    if (!table) {
-      table.emplace(session.table("Tasks Drawn in Chunks, About 20 ns Each, Rate",
-                                  candidates.size() - 1, Quantity::rate, "Chunk"));
-    }
-    // As "tasks a draw: N", which pages draw over N; a draw always moves one word.
-    session.measure(*table, {"rma", "tasks", fmt::format("tasks a draw: {}", chunk), 8}, chunk,
-                    candidates, concurrent(session.options().measure_options()));
-  }
 }
 
 }  // namespace
 
 void measure_tasks(Session& session) {
+  const int all = session.group().size();
   Counters counters(session);
-  measure_draws(session, counters);
-  measure_chunks(session, counters);
+  Topic draws{"rma", "draws", "Draws From a Counter Rate", Quantity::rate, "Ranks"};
+  for (const int ranks : doubling_to(all)) {
+    measure_apart(session, draws, {ranks, part_of(ranks, all), 8},
+                  drawers(session, counters, ranks, 1, Work::none));
+  }
+  measure_fairness(session, {"rma", "draws_fairness", "", 8}, "tessera",
+                   [&memory = counters.memories.own()] { (void)memory.fetch_add(0, 0, 1); });
+  Topic tasks{"rma", "tasks", "Tasks Drawn in Chunks, About 20 ns Each, Rate", Quantity::rate,
+              "Chunk"};
+  for (const std::int64_t chunk : {1, 2, 4, 8, 16, 32, 64}) {
+    // As "tasks a draw: N", which pages draw over N; a draw always moves one word.
+    measure_apart(session, tasks, {chunk, fmt::format("tasks a draw: {}", chunk), 8},
+                  drawers(session, counters, all, chunk, Work::some));
+  }
 }
 
 }  // namespace tessera::bench

@@ -29,25 +29,16 @@ namespace tessera::bench {
 namespace {
 
 constexpr std::array transfers = {Operation::put, Operation::get, Operation::accumulate};
+constexpr std::int64_t scattered_words = 1000;
 
-std::string title_of(Operation operation) {
-  switch (operation) {
-    case Operation::put:
-      return "Put";
-    case Operation::get:
-      return "Get";
-    case Operation::accumulate:
-      return "Accumulate";
-    case Operation::fetch_add:
-      return "Fetch-and-Add";
-    case Operation::swap:
-      return "Swap";
-    case Operation::compare_swap:
-      return "Compare-and-Swap";
-    case Operation::lock_unlock:
-      return "Lock and Unlock";
-  }
-  return "Unknown";
+Topic rma_topic(std::string op, std::string title, Quantity quantity = Quantity::latency,
+                std::string size_name = "Size") {
+  return {"rma", std::move(op), std::move(title), quantity, std::move(size_name)};
+}
+
+/// Accumulate adds doubles.
+bool is_possible(Operation operation, std::int64_t size) {
+  return operation != Operation::accumulate || size % 8 == 0;
 }
 
 /// Tessera's side and the baselines of one part; measures a case with them.
@@ -72,37 +63,28 @@ class Bench {
     return found;
   }
 
-  /// Collective. Measures `c` and adds a line to `table`, which the first case creates.
-  void measure(std::optional<Table>& table, const std::string& title, Quantity quantity,
-               const Case& unasked, std::int64_t line) {
+  /// Collective. Measures `c`, complete where -s says, if Tessera's side has room for it.
+  void measure(Topic& topic, const Case& unasked, std::int64_t line) {
     const Case c = session_.with_requested_completion(unasked);
-    const bool has_rows = c.layout != Layout::contiguous && c.layout != Layout::window;
+    topic.op = c.name();
     if (auto mine = own_.candidate(c)) {
-      measure(table, title, quantity, {c.name(), c.name(), c.shape(), 0}, c, std::move(*mine), line,
-              has_rows ? "Rows" : "Size");
+      measure(topic, c, std::move(*mine), line);
     }
   }
 
   /// Collective. The same with a candidate of the caller's.
-  void measure(std::optional<Table>& table, const std::string& title, Quantity quantity,
-               Subject subject, const Case& c, Candidate mine, std::int64_t line,
-               const std::string& size_name = "Size") {
+  void measure(Topic& topic, const Case& c, Candidate mine, std::int64_t line) {
     std::vector<Candidate> candidates = baselines(c);
     candidates.push_back(std::move(mine));
-    subject.bench = "rma";
-    subject.size = static_cast<std::int64_t>(c.bytes());
-    if (!table) {
-      table.emplace(session_.table_of(c, title, candidates.size() - 1, quantity, size_name));
+    if (c.operation == Operation::put || c.operation == Operation::accumulate) {
+      topic.sync = sync_name(c.completes);
     }
-    // MPI's messages involve both ends, which don't begin at exactly the same time.
-    const bool has_both_ends =
-        std::any_of(candidates.begin(), candidates.end(),
-                    [](const Candidate& candidate) { return candidate.cooperative; });
-    const MeasureOptions options = session_.options().measure_options();
-    const auto measured = session_.measure(*table, subject, line, candidates,
-                                           has_both_ends ? together(options) : options);
+    const bool is_contiguous = c.layout == Layout::contiguous;
+    const auto measured = session_.measure(
+        topic, {line, is_contiguous ? "" : c.shape(), static_cast<std::int64_t>(c.bytes())},
+        candidates);
     // The limits are for shared memory, where a locally complete put has arrived.
-    const bool is_judged = subject.op == c.name() && session_.options().has_default_modes() &&
+    const bool is_judged = topic.op == c.name() && session_.options().has_default_modes() &&
                            session_.job().node_count() == 1;
     if (session_.is_leader() && is_judged) {
       session_.targets().look(c, measured, measured.back());
@@ -132,131 +114,104 @@ class Bench {
   const std::vector<std::unique_ptr<Baseline>>& libraries_;
 };
 
-constexpr std::int64_t scattered_words = 1000;
-constexpr const char* one_by_one = "1000 calls";
-
 }  // namespace
-
-std::vector<std::int64_t> every_second(const std::vector<std::int64_t>& sizes) {
-  std::vector<std::int64_t> kept;
-  for (std::size_t i = 0; i < sizes.size(); i += 2) {
-    kept.push_back(sizes[i]);
-  }
-  return kept;
-}
-
-std::vector<int> doubling_to(int most) {
-  std::vector<int> counts;
-  for (int count = 1; count < most; count *= 2) {
-    counts.push_back(count);
-  }
-  counts.push_back(most);
-  return counts;
-}
 
 void measure_window(Session& session) {
   Bench bench(session);
   const auto room = static_cast<std::int64_t>(session.baseline_options().capacity_bytes);
   const std::int64_t most = session.options().window;
   for (const Operation operation : transfers) {
-    std::optional<Table> table;
+    Topic topic =
+        rma_topic("", fmt::format("{} Bandwidth, up to {} Outstanding", title_of(operation), most),
+                  Quantity::bandwidth);
     for (const std::int64_t size : every_second(session.options().sizes())) {
-      if (operation != Operation::accumulate || size % 8 == 0) {
-        const Case c = Case::window(operation, static_cast<std::size_t>(size),
-                                    std::clamp(room / size, std::int64_t{1}, most));
-        bench.measure(table,
-                      fmt::format("{} Bandwidth, up to {} Outstanding", title_of(operation), most),
-                      Quantity::bandwidth, c, size);
+      if (is_possible(operation, size)) {
+        bench.measure(topic,
+                      Case::window(operation, static_cast<std::size_t>(size),
+                                   std::clamp(room / size, std::int64_t{1}, most)),
+                      size);
       }
     }
   }
 }
 
 void measure_aggregation(Session& session) {
+  constexpr const char* one_by_one = "1000 calls";
   Bench bench(session);
   for (const Operation operation : {Operation::put, Operation::get}) {
-    std::vector<Candidate> candidates =
-        bench.baselines(Case::vector(operation, 8, scattered_words));
-    const auto add = [&](const Case& c, const char* name) {
-      candidates.push_back(*bench.own().candidate(c));
-      candidates.back().name = name;
+    const Case list = Case::vector(operation, 8, scattered_words);
+    std::vector<Candidate> candidates = bench.baselines(list);
+    const auto add_own = [&](const Case& c, const char* name) {
+      candidates.push_back(renamed(*bench.own().candidate(c), name));
     };
-    add(Case::separate(operation, 8, scattered_words), one_by_one);
-    add(Case::aggregate(operation, 8, scattered_words), "aggregate");
-    add(Case::vector(operation, 8, scattered_words), "one list");
-    Table table = session.table(title_of(operation) + " of 1000 Doubles, Aggregated, Latency",
-                                candidates.size() - 1, Quantity::latency, "Doubles");
-    const std::string name = Case::contiguous(operation, 8).name() + "_aggregation";
-    const auto measured =
-        session.measure(table, {"rma", name, fmt::format("{} x 8 B", scattered_words), 8000},
-                        scattered_words, candidates);
-    if (session.is_leader()) {
-      const std::size_t first = measured.size() - 3;
-      for (const std::size_t faster : {first + 1, first + 2}) {
-        const Ratio gain =
-            ratio_of_medians(measured[first].samples_ns, measured[faster].samples_ns);
-        session.remark(fmt::format("{}: speed of {} / {}: {:.2f} [{:.2f},{:.2f}]", name,
-                                   measured[faster].name, one_by_one, gain.value, gain.ci95.lo,
-                                   gain.ci95.hi));
+    add_own(Case::separate(operation, 8, scattered_words), one_by_one);
+    add_own(Case::aggregate(operation, 8, scattered_words), "aggregate");
+    add_own(list, "one list");
+    Topic topic =
+        rma_topic(std::string(name_of(operation)) + "_aggregation",
+                  std::string(title_of(operation)) + " of 1000 Doubles, Aggregated, Latency",
+                  Quantity::latency, "Doubles");
+    const auto measured = session.measure(topic, {scattered_words, list}, candidates,
+                                          session.options().measure_options());
+    for (const char* const faster : {"aggregate", "one list"}) {
+      if (session.is_leader()) {
+        session.remark(fmt::format("{}: speed of {} / {}", topic.op, faster, one_by_one),
+                       ratio_of_medians(find(measured, one_by_one)->samples_ns,
+                                        find(measured, faster)->samples_ns));
       }
     }
   }
 }
 
 void measure_contiguous(Session& session) {
-  const std::vector<std::int64_t> sizes = session.options().sizes();
+  constexpr std::int64_t large = 4096;
   Bench bench(session);
   session.remark_on_replies("MPI's messages",
                             session.with_requested_completion(Case::contiguous(Operation::put, 8)));
   for (const Operation operation : transfers) {
     // Small sizes as times, then the large ones as rates: OSU has a program for each.
     for (const Quantity quantity : {Quantity::latency, Quantity::bandwidth}) {
-      constexpr std::int64_t large = 4096;
-      std::optional<Table> table;
-      for (const std::int64_t size : sizes) {
-        const bool whole = operation != Operation::accumulate || size % 8 == 0;
-        if (whole && (size >= large) == (quantity == Quantity::bandwidth)) {
-          const Case c = Case::contiguous(operation, static_cast<std::size_t>(size));
-          bench.measure(
-              table,
-              title_of(operation) + (quantity == Quantity::latency ? " Latency" : " Bandwidth"),
-              quantity, c, size);
+      const bool is_rate = quantity == Quantity::bandwidth;
+      Topic topic = rma_topic(
+          "", std::string(title_of(operation)) + (is_rate ? " Bandwidth" : " Latency"), quantity);
+      for (const std::int64_t size : session.options().sizes()) {
+        if (is_possible(operation, size) && (size >= large) == is_rate) {
+          bench.measure(topic, Case::contiguous(operation, static_cast<std::size_t>(size)), size);
         }
       }
     }
   }
-  std::optional<Table> fenced;
+  Topic fenced = rma_topic("put_fence", "Put and Fence Latency");
   const Case word = Case::contiguous(Operation::put, 8);
-  bench.measure(fenced, "Put and Fence Latency", Quantity::latency, {"rma", "put_fence", "", 8},
-                word, *bench.own().candidate(word), 8);
+  bench.measure(fenced, word, *bench.own().candidate(word), 8);
 }
 
 void measure_strided(Session& session) {
-  constexpr std::array<std::size_t, 5> row_bytes = {8, 16, 64, 1024, 65536};
-  constexpr std::array<std::int64_t, 7> rows = {1, 4, 16, 64, 256, 1024, 4096};
   Bench bench(session);
   for (const Operation operation : transfers) {
-    for (const std::size_t bytes : row_bytes) {
-      std::optional<Table> table;
-      for (const std::int64_t count : rows) {
-        bench.measure(table, fmt::format("{} Rows of {} B Latency", title_of(operation), bytes),
-                      Quantity::latency, Case::strided(operation, bytes, count), count);
+    for (const std::size_t bytes : {8U, 16U, 64U, 1024U, 65536U}) {
+      Topic topic =
+          rma_topic("", fmt::format("{} Rows of {} B Latency", title_of(operation), bytes),
+                    Quantity::latency, "Rows");
+      for (const std::int64_t count : {1, 4, 16, 64, 256, 1024, 4096}) {
+        bench.measure(topic, Case::strided(operation, bytes, count), count);
       }
     }
   }
 }
 
 void measure_scattered(Session& session) {
-  constexpr std::int64_t runs = scattered_words;
   Bench bench(session);
+  const auto measure = [&bench](const std::string& title, const Case& c) {
+    Topic topic = rma_topic("", title + " Latency", Quantity::latency, "Rows");
+    bench.measure(topic, c, scattered_words);
+  };
   for (const Operation operation : transfers) {
-    std::optional<Table> table;
-    bench.measure(table, title_of(operation) + " of Scattered Doubles Latency", Quantity::latency,
-                  Case::vector(operation, 8, runs), runs);
+    measure(std::string(title_of(operation)) + " of Scattered Doubles",
+            Case::vector(operation, 8, scattered_words));
   }
-  std::optional<Table> table;
-  bench.measure(table, "Non-blocking Gets of Doubles and Wait Latency", Quantity::latency,
-                Case::separate(Operation::get, 8, runs), runs);
+  measure("Non-blocking Gets of Doubles and Wait",
+          Case::separate(Operation::get, 8, scattered_words));
 }
 
 void measure_atomics(Session& session) {
@@ -267,16 +222,14 @@ void measure_atomics(Session& session) {
   }
   for (const Operation operation :
        {Operation::fetch_add, Operation::swap, Operation::compare_swap, Operation::lock_unlock}) {
-    std::optional<Table> table;
-    bench.measure(table, title_of(operation) + " Latency", Quantity::latency,
-                  Case::contiguous(operation, 8), 8);
+    Topic topic = rma_topic("", std::string(title_of(operation)) + " Latency");
+    bench.measure(topic, Case::contiguous(operation, 8), 8);
   }
   if (!bench.own().lock_problem().ok()) {
     session.remark("no locks: " + bench.own().lock_problem().message());
   } else if (session.group().size() > 1) {
-    std::optional<Table> table;
-    bench.measure(table, "Lock and Unlock of an Own Lock Latency", Quantity::latency,
-                  {"rma", "lock_unlock_own", "", 8}, Case::contiguous(Operation::lock_unlock, 8),
+    Topic topic = rma_topic("lock_unlock_own", "Lock and Unlock of an Own Lock Latency");
+    bench.measure(topic, Case::contiguous(Operation::lock_unlock, 8),
                   bench.own().lock_unlock(rma::TeamRank{0}, false), 8);
   }
 }
@@ -328,15 +281,8 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
   return candidate;
 }
 
-/// The names of a collective in the records, and in its table.
-struct Name {
-  std::string bench;
-  std::string title;
-  std::string op;
-};
-
-void measure(Session& session, const Name& name, Kind kind, const std::vector<std::size_t>& sizes) {
-  std::optional<Table> table;
+void measure(Session& session, Topic topic, Collective::Kind kind,
+             const std::vector<std::size_t>& sizes) {
   for (const std::size_t bytes : sizes) {
     const Collective collective{kind, bytes};
     std::vector<Candidate> candidates;
@@ -344,26 +290,19 @@ void measure(Session& session, const Name& name, Kind kind, const std::vector<st
       add(candidates, mpi_collective_candidate(session.group(), collective));
     }
     candidates.push_back(own_collective(session.job(), collective));
-    if (!table) {
-      table.emplace(session.table(name.title, candidates.size() - 1));
-    }
-    const auto size = static_cast<std::int64_t>(bytes);
-    session.measure(*table, {name.bench, name.op, "", size}, size, candidates,
-                    together(session.options().measure_options()));
+    session.measure(topic, static_cast<std::int64_t>(bytes), candidates);
   }
 }
 
 }  // namespace
 
 void measure_collectives(Session& session, const std::string& bench) {
-  measure(session, {bench, "Barrier Latency", "barrier"}, Kind::barrier, {0});
-  measure(session, {bench, "Broadcast Latency", "broadcast"}, Kind::broadcast,
-          {8, 1024, 65536, 1U << 20});
-  measure(session, {bench, "Allreduce Latency", "allreduce"}, Kind::allreduce,
-          {8, 1024, 65536, 1U << 20});
-  measure(session, {bench, "Reduce Latency", "reduce"}, Kind::reduce, {8, 1024, 65536, 1U << 20});
-  measure(session, {bench, "Allgather Latency", "allgather"}, Kind::allgather,
-          {8, 1024, 65536, 1U << 20});
+  const std::vector<std::size_t> sizes = {8, 1024, 65536, 1U << 20};
+  measure(session, {bench, "barrier", "Barrier Latency"}, Kind::barrier, {0});
+  measure(session, {bench, "broadcast", "Broadcast Latency"}, Kind::broadcast, sizes);
+  measure(session, {bench, "allreduce", "Allreduce Latency"}, Kind::allreduce, sizes);
+  measure(session, {bench, "reduce", "Reduce Latency"}, Kind::reduce, sizes);
+  measure(session, {bench, "allgather", "Allgather Latency"}, Kind::allgather, sizes);
 }
 
 // Several ranks on one target. The baseline is a plain loop of all ranks at once, which loses
@@ -464,27 +403,28 @@ std::vector<Candidate> accumulate_candidates(Session& session, TesseraCandidate&
   return candidates;
 }
 
+/// The target's name for two ranks that accumulate on one rank.
+std::string contention_target(const std::string& where) {
+  return "two accumulate on " + where + ": rate / one's";
+}
+
 void measure_accumulate(Session& session, const std::string& bench, TesseraCandidate& own,
                         SameOrDisjoint places) {
   const std::string where = places == SameOrDisjoint::same ? "same bytes" : "bytes apart";
-  std::optional<Table> table;
-  for (const std::size_t bytes : {64U << 10, 256U << 10, 4U << 20}) {
-    const auto candidates = accumulate_candidates(session, own, places, bytes);
-    if (!table) {
-      table.emplace(session.table("Accumulate and Fence on One Target, " + where + ", Bandwidth",
-                                  candidates.size() - 1, Quantity::bandwidth));
-    }
-    const auto size = static_cast<std::int64_t>(bytes);
-    const Subject subject{bench, "accumulate_contended", where, size};
-    const auto measured = session.measure(*table, subject, size, candidates,
+  Topic topic{bench, "accumulate_contended",
+              "Accumulate and Fence on One Target, " + where + ", Bandwidth", Quantity::bandwidth};
+  for (const std::int64_t size : {64 << 10, 256 << 10, 4 << 20}) {
+    const auto candidates =
+        accumulate_candidates(session, own, places, static_cast<std::size_t>(size));
+    const Subject subject{bench, topic.op, where, size};
+    const auto measured = session.measure(topic, {size, where, size}, candidates,
                                           concurrent(session.options().measure_options()));
     measure_fairness(session, subject, candidates.back().name, [&] { candidates.back().run(1); });
     if (!session.is_leader()) {
       continue;
     }
     const Ratio scaling = rate_ratio(measured[measured.size() - 2], measured.back());
-    session.remark(fmt::format("{}: rate of all ranks / one: {:.3f} [{:.3f},{:.3f}]", size,
-                               scaling.value, scaling.ci95.lo, scaling.ci95.hi));
+    session.remark(fmt::format("{}: rate of all ranks / one", size), scaling);
     if (measured.size() == 4) {
       session.remark(fmt::format("{}: the same for plain loops: {:.3f}", size,
                                  rate_ratio(measured[0], measured[1]).value));
@@ -545,10 +485,10 @@ void measure_lock(Session& session, const std::string& bench, TesseraCandidate& 
         [&own] { own.unlock(own.target()); });
   };
   candidates.push_back(std::move(ours));
-  Table table = session.table("Contended Lock and Unlock Latency", candidates.size() - 1,
-                              Quantity::latency, "Ranks");
-  const Subject subject{bench, "lock_unlock_contended", "", 8};
-  session.measure(table, subject, session.group().size(), candidates,
+  Topic topic{bench, "lock_unlock_contended", "Contended Lock and Unlock Latency",
+              Quantity::latency, "Ranks"};
+  const Subject subject{bench, topic.op, "", 8};
+  session.measure(topic, {session.group().size(), "", 8}, candidates,
                   concurrent(session.options().measure_options()));
   measure_fairness(session, subject, candidates.back().name, [&] { candidates.back().run(1); });
 }
@@ -569,9 +509,9 @@ void measure_counter(Session& session, const std::string& bench, TesseraCandidat
     }));
   }
   candidates.push_back(drawing("counter", [&counter] { return counter.next().value(); }));
-  Table table = session.table("Counter Drawn From by All Ranks Latency", candidates.size() - 1,
-                              Quantity::latency, "Ranks");
-  session.measure(table, {bench, "counter_contended", "", 8}, session.group().size(), candidates,
+  Topic topic{bench, "counter_contended", "Counter Drawn From by All Ranks Latency",
+              Quantity::latency, "Ranks"};
+  session.measure(topic, {session.group().size(), "", 8}, candidates,
                   concurrent(session.options().measure_options()));
 }
 
@@ -624,18 +564,81 @@ void measure_fairness(Session& session, const Subject& subject, const std::strin
     const double fewest = -group.maximum(-count);
     evenness.push_back(fewest / most);
   }
-  Record record;
-  record.bench = subject.bench;
-  record.backend = backend;
-  record.op = subject.op;
-  record.shape = subject.shape;
-  record.size = subject.size;
-  record.unit = "fewest/most";
-  record.stats = summarise(evenness);
-  session.remark(fmt::format("{} {}: fewest / most of the ranks: {:.3f} [{:.3f},{:.3f}]",
-                             subject.size, backend, record.stats.median,
-                             record.stats.ci95_median.lo, record.stats.ci95_median.hi));
-  session.record(std::move(record));
+  const Stats stats = summarise(evenness);
+  session.remark(fmt::format("{} {}: fewest / most of the ranks", subject.size, backend),
+                 {stats.median, stats.ci95_median, stats.samples_n});
+  session.record(subject, backend, "fewest/most", stats);
+}
+
+// The limits for transfers on one node.
+
+namespace {
+
+bool is_copy(const Case& c) {
+  return c.operation == Operation::put || c.operation == Operation::get;
+}
+bool is_word(const Case& c) {
+  return is_copy(c) && c.layout == Layout::contiguous && c.run_bytes == 8;
+}
+bool is_run(const Case& c, std::size_t from_bytes) {
+  return c.layout == Layout::contiguous && c.run_bytes >= from_bytes;
+}
+/// Patches of at least 64 rows, the smallest number that the design has a limit for.
+bool is_patch(const Case& c) {
+  return c.layout == Layout::strided && c.runs >= 64;
+}
+
+bool is_long_copy(const Case& c) {
+  return is_copy(c) && is_run(c, 32768);
+}
+bool is_page_copy(const Case& c) {
+  return is_copy(c) && c.layout == Layout::contiguous && c.run_bytes == 4096;
+}
+bool has_long_rows(const Case& c) {
+  return is_copy(c) && is_patch(c) && c.run_bytes >= 64;
+}
+bool has_short_rows(const Case& c) {
+  return is_copy(c) && is_patch(c) && c.run_bytes == 16;
+}
+bool is_long_accumulate(const Case& c) {
+  return c.operation == Operation::accumulate && is_run(c, 32768);
+}
+bool accumulates_short_rows(const Case& c) {
+  return c.operation == Operation::accumulate && is_patch(c) && c.run_bytes == 16;
+}
+
+}  // namespace
+
+std::vector<Target> shm_targets() {
+  const auto is = [](Operation operation) {
+    return [operation](const Case& c) { return c.operation == operation; };
+  };
+  return {
+      {"put, get 8 B: time / memcpy", "memcpy", Target::Sense::time_at_most, 6, is_word},
+      {"put, get 8 B: speed / ARMCI-MPI", "armci-mpi", Target::Sense::speed_at_least, 8, is_word},
+      {"put, get 8 B: speed / MPI and flush_local", "mpi", Target::Sense::speed_at_least, 8,
+       is_word},
+      {"put, get 4 KiB: speed / ARMCI-MPI", "armci-mpi", Target::Sense::speed_at_least, 3.5,
+       is_page_copy},
+      {"put, get from 32 KiB: speed / memcpy", "memcpy", Target::Sense::speed_at_least, 0.95,
+       is_long_copy},
+      {"put, get rows from 64 B: speed / loop", "memcpy", Target::Sense::speed_at_least, 0.90,
+       has_long_rows},
+      {"put, get 16 B rows: speed / ARMCI-MPI", "armci-mpi", Target::Sense::speed_at_least, 14,
+       has_short_rows},
+      {"put, get 16 B rows: speed / MPI subarray", "mpi", Target::Sense::speed_at_least, 2,
+       has_short_rows},
+      {"accumulate from 32 KiB: speed / loop", "axpy", Target::Sense::speed_at_least, 0.90,
+       is_long_accumulate},
+      {"accumulate 16 B rows: speed / ARMCI-MPI", "armci-mpi", Target::Sense::speed_at_least, 10,
+       accumulates_short_rows},
+      {contention_target("bytes apart"), "one rank", Target::Sense::speed_at_least, 1.7},
+      {contention_target("same bytes"), "one rank", Target::Sense::speed_at_least, 1.7},
+      {"fetch-and-add: time / lock xadd", "lock xadd", Target::Sense::time_at_most, 3,
+       is(Operation::fetch_add)},
+      {"lock and unlock: time / two atomics", "two atomics", Target::Sense::time_at_most, 4,
+       is(Operation::lock_unlock)},
+  };
 }
 
 }  // namespace tessera::bench

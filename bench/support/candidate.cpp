@@ -2,6 +2,7 @@
 #include "bench/support/candidate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -16,45 +17,25 @@ namespace {
 /// A prime, so that its multiples modulo the number of runs visit each run once.
 constexpr std::int64_t scatter_step = 7919;
 
-const char* operation_name(Operation operation) {
-  switch (operation) {
-    case Operation::put:
-      return "put";
-    case Operation::get:
-      return "get";
-    case Operation::accumulate:
-      return "accumulate";
-    case Operation::fetch_add:
-      return "fetch_add";
-    case Operation::swap:
-      return "swap";
-    case Operation::compare_swap:
-      return "compare_swap";
-    case Operation::lock_unlock:
-      return "lock_unlock";
-  }
-  return "unknown";
-}
-
-const char* layout_name(Layout layout) {
-  switch (layout) {
-    case Layout::contiguous:
-      return "";
-    case Layout::strided:
-      return "_strided";
-    case Layout::vector:
-      return "_vector";
-    case Layout::separate:
-      return "_separate";
-    case Layout::aggregate:
-      return "_aggregate";
-    case Layout::window:
-      return "_window";
-  }
-  return "_unknown";
-}
+constexpr std::array<const char*, 6> layout_suffixes = {"",          "_strided",   "_vector",
+                                                        "_separate", "_aggregate", "_window"};
+constexpr std::array<std::array<const char*, 2>, 7> operation_names = {
+    {{"put", "Put"},
+     {"get", "Get"},
+     {"accumulate", "Accumulate"},
+     {"fetch_add", "Fetch-and-Add"},
+     {"swap", "Swap"},
+     {"compare_swap", "Compare-and-Swap"},
+     {"lock_unlock", "Lock and Unlock"}}};
 
 }  // namespace
+
+const char* name_of(Operation operation) {
+  return operation_names.at(static_cast<std::size_t>(operation))[0];
+}
+const char* title_of(Operation operation) {
+  return operation_names.at(static_cast<std::size_t>(operation))[1];
+}
 
 Case Case::contiguous(Operation operation, std::size_t bytes) {
   Case result;
@@ -123,7 +104,7 @@ std::size_t Case::remote_offset(std::int64_t index) const {
 }
 
 std::string Case::name() const {
-  return std::string(operation_name(operation)) + layout_name(layout);
+  return std::string(name_of(operation)) + layout_suffixes.at(static_cast<std::size_t>(layout));
 }
 
 std::string Case::shape() const {

@@ -74,6 +74,11 @@ inline void add(std::vector<Candidate>& candidates, std::optional<Candidate> can
     candidates.push_back(std::move(*candidate));
   }
 }
+/// The same candidate under another name.
+inline Candidate renamed(Candidate candidate, std::string_view name) {
+  candidate.name = name;
+  return candidate;
+}
 inline void add(std::vector<Candidate>& candidates, std::vector<Candidate> more) {
   std::move(more.begin(), more.end(), std::back_inserter(candidates));
 }
@@ -106,6 +111,10 @@ enum class Operation {
   compare_swap,  ///< of one 64-bit integer that has the expected value
   lock_unlock,   ///< of a free mutex
 };
+
+/// "fetch_add", as in records; and "Fetch-and-Add", as in titles.
+const char* name_of(Operation operation);
+const char* title_of(Operation operation);
 
 /// When a put or an accumulate is complete, before the next repetition begins.
 enum class Completes {
@@ -271,6 +280,19 @@ bool fits(const Case& c, const Workspace& workspace);
 std::string verify_transfer(const Case& c, const Workspace& workspace,
                             const std::function<void()>& once);
 
+/// make() of the one of three functions that does the operation of a case.
+template <class Make, class Get, class Accumulate, class Put>
+auto by_operation(const Case& c, Make make, Get get, Accumulate accumulate, Put put) {
+  switch (c.operation) {
+    case Operation::get:
+      return make(get);
+    case Operation::accumulate:
+      return make(accumulate);
+    default:
+      return make(put);
+  }
+}
+
 /// A candidate for put, get or accumulate; `verifies` says whether this rank checks the data.
 /// Requires: fits(c, workspace).
 template <class Once>
@@ -308,6 +330,31 @@ Candidate fetch_add_candidate(std::string name, bool verifies, Add add,
       const std::int64_t before = add(2);
       const std::int64_t after = add(0);
       return after - before == 2 ? "" : fmt::format("adding 2 to {} gave {}", before, after);
+    };
+  }
+  return candidate;
+}
+
+/// Swap as all candidates do it: `exchange(value)` returns the old value.
+template <class Exchange>
+Candidate swap_candidate(std::string_view name, bool verifies, Exchange exchange,
+                         std::size_t bytes = sizeof(std::int64_t)) {
+  Candidate candidate{.name = std::string(name),
+                      .run =
+                          [exchange](std::int64_t repetitions) {
+                            for (std::int64_t i = 0; i < repetitions; ++i) {
+                              static_cast<void>(exchange(i));
+                            }
+                          },
+                      .bytes = bytes};
+  if (verifies) {
+    candidate.verify = [exchange]() -> std::string {
+      static_cast<void>(exchange(5));
+      const auto first = exchange(6);
+      const auto second = exchange(0);
+      return first == 5 && second == 6
+                 ? ""
+                 : fmt::format("swapping in 5 and 6 returned {} and {}", first, second);
     };
   }
   return candidate;

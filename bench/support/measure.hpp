@@ -52,21 +52,6 @@ class RankGroup {
   }
 };
 
-/// One rank alone.
-class SingleRankGroup : public RankGroup {
- public:
-  [[nodiscard]] int rank() const override { return 0; }
-  [[nodiscard]] int size() const override { return 1; }
-  void barrier() override {}
-  void broadcast(std::span<std::byte>, int) override {}
-  double maximum(double value) override { return value; }
-};
-
-/// Runs `body` on `ranks` threads of this process, each with its own group, and returns when all
-/// have returned. Throws the first exception of a body again, after all threads have ended.
-/// Requires: a body that throws does so on every rank; otherwise the others wait for ever.
-void run_threads(int ranks, const std::function<void(RankGroup&)>& body);
-
 // measure_interleaved(): times several candidates in alternation, in one process or one job.
 //
 // Two numbers taken minutes apart on a shared machine depend more on other load than on the code.

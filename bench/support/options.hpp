@@ -43,7 +43,7 @@ struct SuiteOptions {
   [[nodiscard]] MeasureOptions measure_options() const;
   /// What -s chooses; `otherwise` if -s is not given.
   [[nodiscard]] Completes completes(Completes otherwise) const;
-  /// Bytes of a buffer that is too large for the caches; see bench/support/transfer.hpp.
+  /// Bytes of a buffer that is too large for the caches; see bench/support/candidate.hpp.
   [[nodiscard]] std::size_t cold_bytes() const;
 };
 

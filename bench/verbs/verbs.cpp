@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Suite "verbs": puts and gets over RDMA devices, compared with a bare loop on libibverbs.
+#include "bench/verbs/verbs.hpp"
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <iterator>
@@ -14,77 +19,33 @@
 #include "bench/parts.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/statistics.hpp"
-#include "bench/verbs/devices.hpp"
 
 namespace tessera::bench {
-namespace {
 
-constexpr rma::WorldRank target{1};
-
-/// Collective. Whether rank 0 reaches rank 1 over RDMA devices.
-bool goes_over_devices(Session& session) {
-  const auto name = session.job().transport_to(target);
-  return session.group().share(name.ok() && *name == "verbs");
-}
-
-void measure_over_devices(Session& session, const std::function<void(VerbsPair&)>& part) {
-  std::string missing;
-  auto bare = make_verbs_baseline(session.group(), net_options(session), missing);
-  if (!bare) {
-    session.remark("missing: " + missing);
-  }
-  if (!goes_over_devices(session)) {
-    if (bare) {
-      session.remark(
-          "missing: verbs: rank 0 reaches rank 1 by another transport; set "
-          "TESSERA_TRANSPORT=shm,verbs to see the reason");
-    }
-    return;
-  }
-  VerbsPair pair(session, std::move(bare));
-  part(pair);
-}
-
-}  // namespace
-
-VerbsPair::VerbsPair(Session& session, std::unique_ptr<VerbsBaseline> bare)
-    : session_(session),
-      bare_(std::move(bare)),
-      ordinary_(session.job(), net_options(session)),
-      allocated_(session.job(), net_options(session), rma::TeamRank{target.value},
-                 LocalMemory::allocated) {}
-
-std::optional<Candidate> VerbsPair::bare(const Case& c) const {
-  return bare_ ? bare_->candidate(c) : std::nullopt;
-}
-
-std::optional<Candidate> VerbsPair::bare_stream(Operation operation, std::size_t bytes,
-                                                std::int64_t messages) const {
-  return bare_ ? bare_->stream(operation, bytes, messages) : std::nullopt;
-}
-
-std::optional<Candidate> VerbsPair::bare_put_and_read(std::size_t bytes) const {
-  return bare_ ? bare_->put_and_read(bytes) : std::nullopt;
-}
-
-std::optional<Started> VerbsPair::bare_started(Operation operation, std::size_t bytes) const {
-  return bare_ ? bare_->started(operation, bytes) : std::nullopt;
-}
-
-std::vector<Measured> VerbsPair::measure(Topic& topic, const std::string& shape, std::int64_t size,
-                                         std::int64_t line,
-                                         const std::vector<Candidate>& candidates,
-                                         Clock clock) const {
+std::vector<Measured> VerbsPair::measure(Topic& topic, const Line& line,
+                                         const std::vector<Candidate>& candidates, Clock clock) {
   // About 100 µs: puts that need only local completion follow each other, and the device limits the
   // rate.
   constexpr double clock_readings = 5000;
   MeasureOptions options = session_.options().measure_options();
   options.timer_multiple = clock_readings;
   options.clock = std::move(clock);
-  return measure_line(session_, topic, {"verbs", topic.op, shape, size}, line, candidates, options);
+  return session_.measure(topic, line, candidates, options);
 }
 
-std::vector<std::size_t> requested(const Session& session, const std::vector<std::size_t>& sizes) {
+namespace {
+
+constexpr std::array copies = {Operation::put, Operation::get};
+constexpr std::array<std::size_t, 4> large_transfers = {64 << 10, 256 << 10, 1 << 20, 4 << 20};
+
+Topic verbs_topic(std::string op, std::string title, Quantity quantity = Quantity::latency,
+                  std::string size_name = "Size") {
+  return {"verbs", std::move(op), std::move(title), quantity, std::move(size_name), true};
+}
+
+/// The `sizes` that lie within -m.
+template <class Sizes>
+std::vector<std::size_t> requested(const Session& session, const Sizes& sizes) {
   const auto least = static_cast<std::size_t>(session.options().min_size);
   const auto most = static_cast<std::size_t>(session.options().max_size);
   std::vector<std::size_t> found;
@@ -93,53 +54,65 @@ std::vector<std::size_t> requested(const Session& session, const std::vector<std
   return found;
 }
 
-std::function<void(Session&)> over_devices(std::function<void(VerbsPair&)> part) {
-  return between_nodes(
-      [part = std::move(part)](Session& session) { measure_over_devices(session, part); }, "verbs");
+/// Collective.
+void measure_over_devices(Session& session, const std::function<void(VerbsPair&)>& part) {
+  std::string missing;
+  auto bare = make_verbs_baseline(session.group(), net_options(session), missing);
+  const auto name = session.job().transport_to(rma::WorldRank{1});
+  if (!bare) {
+    session.remark("missing: " + missing);
+  }
+  if (session.group().share(name.ok() && *name == "verbs")) {
+    VerbsPair pair(session, std::move(bare));
+    part(pair);
+  } else if (bare) {
+    session.remark(
+        "missing: verbs: rank 0 reaches rank 1 by another transport; set "
+        "TESSERA_TRANSPORT=shm,verbs to see the reason");
+  }
 }
 
-// Small puts and gets, one after the other, from memory of Job::allocate_local.
+/// The candidates of a small operation: the bare loop, if there is one, and Tessera.
+using SmallCandidates = std::function<std::vector<Candidate>(std::size_t bytes)>;
 
-namespace {
-
-/// The baselines of a small operation, and Tessera.
-struct Line {
-  std::optional<Candidate> bare;
-  std::optional<Candidate> own;
-};
-
-void measure_small(VerbsPair& pair, Topic topic, const std::function<Line(std::size_t)>& line_of) {
-  Session& session = pair.session();
-  for (const std::size_t bytes : requested(session, {8, 64, 256, 1024, 4096})) {
-    const Line line = line_of(bytes);
-    std::vector<Candidate> candidates;
-    add(candidates, line.bare);
-    add(candidates, line.own);
-    const auto size = static_cast<std::int64_t>(bytes);
-    const auto measured = pair.measure(topic, "", size, size, candidates);
-    if (session.is_leader() && line.bare && bytes == sizeof(std::int64_t)) {
-      session.targets().observe(
-          verbs_target::word, fmt::format("{} {}", topic.op, bytes),
-          ratio_of_medians(measured.back().samples_ns, measured.front().samples_ns));
+void measure_small(VerbsPair& pair, Topic topic, const SmallCandidates& candidates_of) {
+  constexpr std::array<std::size_t, 5> sizes = {8, 64, 256, 1024, 4096};
+  for (const std::size_t bytes : requested(pair.session(), sizes)) {
+    const auto measured =
+        pair.measure(topic, static_cast<std::int64_t>(bytes), candidates_of(bytes));
+    if (bytes == sizeof(std::int64_t)) {
+      pair.session().observe(verbs_target::word, fmt::format("{} {}", topic.op, bytes),
+                             &measured.back(), find(measured, "bare loop"));
     }
   }
 }
 
 }  // namespace
 
+std::function<Part> over_devices(std::function<PartOverDevices> part) {
+  return between_nodes(
+      [part = std::move(part)](Session& session) { measure_over_devices(session, part); }, "verbs");
+}
+
 void measure_verbs_latency(VerbsPair& pair) {
-  const auto of = [&pair](Operation operation) {
-    return [&pair, operation](std::size_t bytes) {
+  const auto joined = [](std::optional<Candidate> bare, std::optional<Candidate> own) {
+    std::vector<Candidate> both;
+    add(both, std::move(bare));
+    add(both, std::move(own));
+    return both;
+  };
+  const auto here = [&pair, joined](Operation operation) {
+    return [&pair, joined, operation](std::size_t bytes) {
       const Case c = Case::contiguous(operation, bytes).completing(Completes::here);
-      return Line{pair.bare(c), pair.allocated().candidate(c)};
+      return joined(pair.bare(c), pair.allocated().candidate(c));
     };
   };
-  measure_small(pair, {"Put Latency, locally complete", "put"}, of(Operation::put));
-  measure_small(pair, {"Put and Fence Latency", "put_fence"}, [&pair](std::size_t bytes) {
-    const Case c = Case::contiguous(Operation::put, bytes);
-    return Line{pair.bare_put_and_read(bytes), pair.allocated().candidate(c)};
+  measure_small(pair, verbs_topic("put", "Put Latency, locally complete"), here(Operation::put));
+  measure_small(pair, verbs_topic("put_fence", "Put and Fence Latency"), [&](std::size_t bytes) {
+    return joined(pair.bare([bytes](VerbsBaseline& loop) { return loop.put_and_read(bytes); }),
+                  pair.allocated().candidate(Case::contiguous(Operation::put, bytes)));
   });
-  measure_small(pair, {"Get Latency", "get"}, of(Operation::get));
+  measure_small(pair, verbs_topic("get", "Get Latency"), here(Operation::get));
 }
 
 // Large puts and gets with both kinds of memory. A put is locally complete when the device reports
@@ -147,104 +120,89 @@ void measure_verbs_latency(VerbsPair& pair) {
 
 namespace {
 
-/// Reports the speed of both kinds of memory / the bare loop's speed to the targets.
-void observe(Session& session, const std::string& where, const std::vector<Measured>& measured) {
-  const Measured* const bare = find(measured, "bare loop");
-  if (!session.is_leader() || bare == nullptr) {
-    return;
-  }
-  for (const char* const memory : {"ordinary memory", "allocate_local"}) {
-    session.targets().observe(
-        verbs_target::large, fmt::format("{}, {}", where, memory),
-        ratio_of_medians(bare->samples_ns, find(measured, memory)->samples_ns));
-  }
-}
-
 void measure_large(VerbsPair& pair, Operation operation, std::int64_t outstanding) {
-  const std::string name = Case::contiguous(operation, 8).name();
+  const std::string name = name_of(operation);
   const bool is_one = outstanding == 1;
-  Topic topic{fmt::format("{} Bandwidth, {}", operation == Operation::put ? "Put" : "Get",
-                          is_one ? "one blocking" : fmt::format("{} outstanding", outstanding)),
-              is_one ? name : name + "_stream", Quantity::bandwidth};
-  for (const std::size_t bytes :
-       requested(pair.session(), {64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
+  Topic topic =
+      verbs_topic(is_one ? name : name + "_stream",
+                  fmt::format("{} Bandwidth, {}", title_of(operation),
+                              is_one ? "one blocking" : fmt::format("{} outstanding", outstanding)),
+                  Quantity::bandwidth);
+  for (const std::size_t bytes : requested(pair.session(), large_transfers)) {
     const auto ours = [=](TesseraCandidate& side) {
       return is_one ? side.candidate(Case::contiguous(operation, bytes).completing(Completes::here))
                     : side.stream(operation, bytes, outstanding, Completes::here);
     };
     std::vector<Candidate> candidates;
-    add(candidates, pair.bare_stream(operation, bytes, outstanding));
-    candidates.push_back(renamed(*ours(pair.ordinary()), "ordinary memory"));
-    candidates.push_back(renamed(*ours(pair.allocated()), "allocate_local"));
+    add(candidates,
+        pair.bare([=](VerbsBaseline& loop) { return loop.stream(operation, bytes, outstanding); }));
+    add(candidates, renamed(*ours(pair.ordinary()), "ordinary memory"));
+    add(candidates, renamed(*ours(pair.allocated()), "allocate_local"));
     const auto size = static_cast<std::int64_t>(bytes);
     const std::string shape = is_one ? "" : fmt::format("{} x {} B", outstanding, bytes);
-    const auto measured = pair.measure(topic, shape, size * outstanding, size, candidates);
-    observe(pair.session(), fmt::format("{} {}", topic.op, bytes), measured);
-  }
-}
-
-}  // namespace
-
-void measure_verbs_bandwidth(VerbsPair& pair) {
-  for (const Operation operation : {Operation::put, Operation::get}) {
-    for (const std::int64_t outstanding : {1, 4}) {
-      measure_large(pair, operation, outstanding);
+    const auto measured = pair.measure(topic, {size, shape, size * outstanding}, candidates);
+    for (const char* const memory : {"ordinary memory", "allocate_local"}) {
+      pair.session().observe(verbs_target::large, fmt::format("{} {}, {}", topic.op, bytes, memory),
+                             find(measured, "bare loop"), find(measured, memory));
     }
   }
 }
 
 // Rows, compared with the same bytes in one piece. This job's settings choose the protocol, so each
 // protocol takes one launch ([ARMCI06], figure 18). Puts have a fence after them: packed rows are
-// locally complete when they are copied.
-
-namespace {
-
-/// 256, or fewer if these would exceed 1 MiB.
-std::int64_t rows_of(std::size_t row_bytes) {
-  constexpr std::size_t most_rows = 256;
-  constexpr std::size_t most_bytes = 1 << 20;
-  return static_cast<std::int64_t>(std::min(most_rows, most_bytes / row_bytes));
-}
+// locally complete when they are copied. 256 rows, or fewer if these would exceed 1 MiB.
 
 void measure_rows(VerbsPair& pair, Operation operation, const std::string& title) {
-  Topic topic{title, Case::strided(operation, 16, 2).name(), Quantity::bandwidth, "Row"};
-  for (const std::size_t row_bytes : {16U, 64U, 256U, 512U, 1024U, 2048U, 4096U, 8192U}) {
-    const Case c = Case::strided(operation, row_bytes, rows_of(row_bytes));
+  constexpr std::size_t most_bytes = 1 << 20;
+  Topic topic = verbs_topic(Case::strided(operation, 16, 2).name(), title + " of Rows Bandwidth",
+                            Quantity::bandwidth, "Row");
+  for (const std::size_t row : {16U, 64U, 256U, 512U, 1024U, 2048U, 4096U, 8192U}) {
+    const Case c = Case::strided(
+        operation, row, static_cast<std::int64_t>(std::min<std::size_t>(256, most_bytes / row)));
     const Case whole = Case::contiguous(operation, c.bytes());
     std::vector<Candidate> candidates;
     add(candidates,
-        operation == Operation::put ? pair.bare_put_and_read(c.bytes()) : pair.bare(whole));
-    candidates.push_back(renamed(*pair.allocated().candidate(whole), "contiguous"));
-    candidates.push_back(renamed(*pair.allocated().candidate(c), "rows"));
-    pair.measure(topic, c.shape(), static_cast<std::int64_t>(c.bytes()),
-                 static_cast<std::int64_t>(row_bytes), candidates);
+        operation == Operation::get ? pair.bare(whole) : pair.bare([&c](VerbsBaseline& loop) {
+          return loop.put_and_read(c.bytes());
+        }));
+    add(candidates, renamed(*pair.allocated().candidate(whole), "contiguous"));
+    add(candidates, renamed(*pair.allocated().candidate(c), "rows"));
+    pair.measure(topic, {static_cast<std::int64_t>(row), c}, candidates);
   }
 }
 
 }  // namespace
 
+void measure_verbs_bandwidth(VerbsPair& pair) {
+  for (const Operation operation : copies) {
+    for (const std::int64_t outstanding : {1, 4}) {
+      measure_large(pair, operation, outstanding);
+    }
+  }
+}
+
 void measure_verbs_strided(VerbsPair& pair) {
-  measure_rows(pair, Operation::get, "Get of Rows Bandwidth");
-  measure_rows(pair, Operation::put, "Put and Fence of Rows Bandwidth");
+  measure_rows(pair, Operation::get, "Get");
+  measure_rows(pair, Operation::put, "Put and Fence");
 }
 
 // The cost of registering memory: puts from memory that is always registered, from memory used
 // before, and from memory that is mapped for each put. The clock does not count the mapping.
 
 void measure_verbs_registration(VerbsPair& pair) {
-  Topic topic{"Put Latency by Memory", "put_registration"};
-  for (const std::size_t bytes :
-       requested(pair.session(), {4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
+  constexpr std::array<std::size_t, 6> sizes = {4 << 10,   16 << 10, 64 << 10,
+                                                256 << 10, 1 << 20,  4 << 20};
+  Topic topic = verbs_topic("put_registration", "Put Latency by Memory");
+  for (const std::size_t bytes : requested(pair.session(), sizes)) {
     const Case c = Case::contiguous(Operation::put, bytes).completing(Completes::here);
     PausableClock clock;
     std::vector<Candidate> candidates;
     add(candidates, pair.bare(c));
-    candidates.push_back(renamed(*pair.allocated().candidate(c), "allocate_local"));
-    candidates.push_back(renamed(*pair.ordinary().candidate(c), "used before"));
-    candidates.push_back(
+    add(candidates, renamed(*pair.allocated().candidate(c), "allocate_local"));
+    add(candidates, renamed(*pair.ordinary().candidate(c), "used before"));
+    add(candidates,
         renamed(*pair.ordinary().with_new_memory(Operation::put, bytes, clock), "newly mapped"));
-    const auto size = static_cast<std::int64_t>(bytes);
-    pair.measure(topic, "", size, size, candidates, clock.clock());
+    pair.measure(topic, static_cast<std::int64_t>(bytes), candidates, clock.clock());
   }
 }
 
@@ -367,9 +325,7 @@ void observe_left(const Session& session, const Subject& subject,
                   const std::vector<Trial>& trials) {
   const std::string where = fmt::format("{} {}", subject.op, subject.size);
   for (const Trial& each : trials) {
-    const Ratio left = each.left();
-    session.remark(fmt::format("{}: {} leaves {:.4f} [{:.4f},{:.4f}]", where, each.name(),
-                               left.value, left.ci95.lo, left.ci95.hi));
+    session.remark(fmt::format("{}: {} leaves", where, each.name()), each.left());
   }
   session.targets().observe(verbs_target::left, where, trials.back().left());
   if (trials.size() > 1) {
@@ -380,9 +336,8 @@ void observe_left(const Session& session, const Subject& subject,
 
 /// Local to rank 0. One line of the table, for the transfers of the same rounds; Tessera's is the
 /// last.
-void measure_line(const VerbsPair& pair, Table& table, const Subject& subject,
-                  const std::vector<Started>& transfers) {
-  const Session& session = pair.session();
+void measure_overlapped(const Session& session, Table& table, const Subject& subject,
+                        const std::vector<Started>& transfers) {
   bool is_valid = true;
   std::vector<Trial> trials;
   for (const Started& each : transfers) {
@@ -400,35 +355,47 @@ void measure_line(const VerbsPair& pair, Table& table, const Subject& subject,
   for (Measured& each : measured) {
     each.ratio = ratio_of_medians(each.samples_ns, measured.front().samples_ns);
   }
-  session.add(table, subject, subject.size, measured);
+  session.add(table, subject, std::to_string(subject.size), measured);
   observe_left(session, subject, trials);
-}
-
-void measure_overlap(VerbsPair& pair, Operation operation, const std::string& title) {
-  Session& session = pair.session();
-  const std::string op = "overlap_" + Case::contiguous(operation, 8).name();
-  std::optional<Table> table;
-  for (const std::size_t bytes : requested(session, {64 << 10, 256 << 10, 1 << 20, 4 << 20})) {
-    std::vector<Started> transfers;
-    if (auto bare = pair.bare_started(operation, bytes)) {
-      transfers.push_back(std::move(*bare));
-    }
-    transfers.push_back(*pair.allocated().started(operation, bytes));
-    if (!table) {
-      table.emplace(session.table(title, 2 * transfers.size() - 1));
-    }
-    if (session.is_leader()) {
-      measure_line(pair, *table, {"verbs", op, "", static_cast<std::int64_t>(bytes)}, transfers);
-    }
-    session.sleeping_group().barrier();
-  }
 }
 
 }  // namespace
 
 void measure_verbs_overlap(VerbsPair& pair) {
-  measure_overlap(pair, Operation::put, "Put During a Computation Latency");
-  measure_overlap(pair, Operation::get, "Get During a Computation Latency");
+  Session& session = pair.session();
+  for (const Operation operation : copies) {
+    std::optional<Table> table;
+    for (const std::size_t bytes : requested(session, large_transfers)) {
+      std::vector<Started> transfers;
+      if (auto bare =
+              pair.bare([=](VerbsBaseline& loop) { return loop.started(operation, bytes); })) {
+        transfers.push_back(std::move(*bare));
+      }
+      transfers.push_back(*pair.allocated().started(operation, bytes));
+      if (!table) {
+        table.emplace(
+            session.table(fmt::format("{} During a Computation Latency", title_of(operation)),
+                          2 * transfers.size() - 1));
+      }
+      if (session.is_leader()) {
+        measure_overlapped(session, *table,
+                           {"verbs", fmt::format("overlap_{}", name_of(operation)), "",
+                            static_cast<std::int64_t>(bytes)},
+                           transfers);
+      }
+      session.sleeping_group().barrier();
+    }
+  }
+}
+
+std::vector<Target> verbs_targets() {
+  return {
+      {verbs_target::word, "bare loop", Target::Sense::time_at_most, 1.1},
+      {verbs_target::large, "bare loop", Target::Sense::speed_at_least, 0.95},
+      {verbs_target::local_patches, "dense rows", Target::Sense::speed_at_least, 0.90},
+      {verbs_target::left, "all of it", Target::Sense::speed_at_least, 0.99},
+      {verbs_target::left_by_tessera, "bare loop", Target::Sense::speed_at_least, 0.99},
+  };
 }
 
 }  // namespace tessera::bench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/support/measure.hpp"
+#include "tests/bench/rank_threads.hpp"
 
 namespace tessera::bench {
 namespace {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Tests of the benchmarks. They are here, not in tests/, because this folder builds the sources.
+# Tests of the benchmarks. bench/CMakeLists.txt includes this file, because it builds their sources.
 enable_testing()
 include(rank_test)
 add_compile_options(-O1)  # as in tests/: compiled often, and never measured
@@ -14,8 +14,6 @@ target_compile_definitions(test_bench_report PRIVATE
 add_unit_test(bench.job_group SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/job_group_test.cpp
               LINK tessera_bench_job)
 
-add_unit_test(bench.launches SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/launches_test.cpp
-              ${CMAKE_CURRENT_SOURCE_DIR}/relaunch.cpp LINK tessera_bench_support)
 add_unit_test(bench.data_checks SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/data_checks_test.cpp
               ${CMAKE_CURRENT_SOURCE_DIR}/rma/memories.cpp ${CMAKE_CURRENT_SOURCE_DIR}/session.cpp
               LINK tessera_bench_baselines tessera_bench_job)
@@ -156,12 +154,15 @@ add_test(NAME bench.options.windows COMMAND tessera-bench rma.contiguous rma.win
 tessera_test_properties(bench.options.windows 1 "" "" "")
 set_tests_properties(bench.options.windows PROPERTIES
   PASS_REGULAR_EXPRESSION "up to 16 Outstanding" FAIL_REGULAR_EXPRESSION "INVALID|missing")
-add_test(NAME bench.options.launches COMMAND tessera-bench --repeat-launch 3 --launcher
-  "'$<TARGET_FILE:tessera-run>' -n 2" rma.atomics -i 3 -x 1 --quiet)
+add_test(NAME bench.options.launches COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/repeat 3
+  $<TARGET_FILE:tessera-run> -n 2 $<TARGET_FILE:tessera-bench> rma.atomics -i 3 -x 1 --quiet)
 tessera_test_properties(bench.options.launches 2 "fork" "" "")
 set_tests_properties(bench.options.launches PROPERTIES
   PASS_REGULAR_EXPRESSION "over 3 launches.*rma compare_swap 8 B.*fetch-and-add: time"
   FAIL_REGULAR_EXPRESSION "INVALID")
+add_test(NAME bench.repeat COMMAND ${PROJECT_SOURCE_DIR}/tests/bench/repeat_test
+  ${CMAKE_CURRENT_SOURCE_DIR}/repeat)
+tessera_test_properties(bench.repeat 1 "" 60 "")
 function(add_refusal_test name text)
   add_test(NAME bench.options.${name} COMMAND sh -c "\"$@\"; echo exit code $?" sh ${ARGN})
   tessera_test_properties(bench.options.${name} 1 "" 10 "")
@@ -178,17 +179,12 @@ add_refusal_test(sync "--sync-option: pscw not in" ${bench} rma -s pscw)
 add_refusal_test(window_kind "--win-option: dynamic not in" ${bench} rma -w dynamic)
 add_refusal_test(table "'much' is not a size such as" ${bench} gups --table much)
 add_refusal_test(small_table "a table of 1 B on each rank" ${bench} gups --table 1)
-add_refusal_test(no_launcher "cannot start /nowhere/at/all" ${bench} rma --repeat-launch 2
-  --launcher "/nowhere/at/all -n 2")
-add_refusal_test(open_launcher "is not a command" ${bench} rma --repeat-launch 2 --launcher "mpirun '-n 2")
 add_refusal_test(folder "--folder: cannot write /nowhere/tessera-bench.*: No such file" ${bench}
   checkpoint.write --folder /nowhere)
 add_refusal_test(no_folder "--folder: cannot write /dev/null/tessera-bench.*: Not a directory" ${bench}
   checkpoint.write --folder /dev/null)
 add_refusal_test(unwritable_folder "--folder: cannot write /proc/tessera-bench" ${bench}
   checkpoint.write --folder /proc)
-add_refusal_test(empty_launcher "wrote no results to .*check that \"true\" starts the command"
-  ${bench} rma.atomics --repeat-launch 2 --launcher true)
 # CMake drops an empty word from a list.
 add_refusal_test(empty_json "--json: an empty name is not a file" sh -c "\"$0\" rma --json ''" ${bench})
 add_refusal_test(json_over_matrix "would overwrite this file" ${bench} spmv.cg
@@ -202,9 +198,6 @@ set_tests_properties(bench.options.full_disk PROPERTIES PASS_REGULAR_EXPRESSION
   "tessera-bench: cannot write to standard output: No space left on device.*exit code 1")
 add_refusal_test(threads_of_ranks "--threads: tessera-run already starts ranks; use only one of the two"
   $<TARGET_FILE:tessera-run> -n 2 ${bench} rma.atomics --threads 2)
-# The results of an earlier run must not be taken for a launch's.
-add_refusal_test(stale_json "wrote no results to" sh -c
-  "echo {} > stale.1.json && \"$0\" rma.atomics --repeat-launch 1 --launcher true --json stale.json" ${bench})
 add_refusal_test(comma_before_class "',S': a class is missing between commas" ${bench} memory --classes ,S)
 add_refusal_test(comma_behind_class "'S,': a class is missing between commas" ${bench} mg --classes S,)
 add_refusal_test(class_twice "'S,s' has class S twice" ${bench} mg --classes S,s)
@@ -219,29 +212,22 @@ foreach(part gemm layouts.redistribution memory.peaks)
     "tessera-bench: .* needs [0-9.]+ .iB on this machine.*hint: choose smaller[^\n]* --edges"
     ${bench} ${part} --edges 100000 --compare none)
 endforeach()
-add_refusal_test(launches_to_output "writes one file for each launch" ${bench} rma --repeat-launch 2 --json -)
 # JSON, and nothing else.
 add_test(NAME bench.options.json_to_output COMMAND sh -c
   "rm -f ./-; \"$0\" rma.atomics gups --table 64K -i 3 -x 1 --json - >out.json && test \"$(head -c1 out.json)$(tail -c2 out.json)\" = '{}' && grep -q '\"ratings\"' out.json && test ! -e ./-"
   ${bench})
 tessera_test_properties(bench.options.json_to_output 1 "" "" "")
 # Options must be inserted before suites that follow `--`.
-add_test(NAME bench.options.launches_behind_dashes COMMAND tessera-bench --repeat-launch 1 -i 3 -x 1
-  --quiet -- rma.atomics)
+add_test(NAME bench.options.launches_behind_dashes COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/repeat 1
+  $<TARGET_FILE:tessera-bench> -i 3 -x 1 --quiet -- rma.atomics)
 tessera_test_properties(bench.options.launches_behind_dashes 1 "" "" "")
 set_tests_properties(bench.options.launches_behind_dashes PROPERTIES
   PASS_REGULAR_EXPRESSION "over 1 launches.*rma compare_swap 8 B")
-add_test(NAME bench.options.launches_ended COMMAND
-  ${PROJECT_SOURCE_DIR}/tests/bench/relaunch_end_test ${bench})
-tessera_test_properties(bench.options.launches_ended 1 "" 30 "")
 add_test(NAME bench.options.no_check COMMAND sh -c
   "\"$0\" gups --table 64K --no-check -i 3 -x 1; echo exit code $?" ${bench})
 tessera_test_properties(bench.options.no_check 1 "" "" "")
 set_tests_properties(bench.options.no_check PROPERTIES
   PASS_REGULAR_EXPRESSION "VERIFICATION LEFT OUT.*exit code 0" FAIL_REGULAR_EXPRESSION "INVALID")
-add_refusal_test(launcher_alone "--launcher needs --repeat-launch" ${bench} rma --launcher x)
-add_refusal_test(launched "call it without mpirun, srun or tessera-run"
-  $<TARGET_FILE:tessera-run> -n 1 ${bench} rma --repeat-launch 2)
 
 foreach(ranks 1 3)
   add_test(NAME bench.gemm.threads.n${ranks}
