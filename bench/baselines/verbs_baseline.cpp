@@ -437,8 +437,6 @@ void VerbsLoop::wait_for_completions(std::int64_t count) {
   }
 }
 
-namespace {
-
 constexpr int target = 1;
 /// For the data checks, which can't use a case's own buffers.
 constexpr std::size_t staging_bytes = std::size_t{256} * 1024;
