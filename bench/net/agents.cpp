@@ -392,12 +392,10 @@ class Moments {
 
 /// The same operation at unpredictable moments; the wait before each is not timed.
 Candidate now_and_then(Candidate candidate, Moments& moments, PausableClock& clock) {
-  candidate.run = [run = std::move(candidate.run), &moments, &clock](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      clock.pause([&] { moments.wait(); });
-      run(1);
-    }
-  };
+  candidate.run = repeat([run = std::move(candidate.run), &moments, &clock] {
+    clock.pause([&] { moments.wait(); });
+    run(1);
+  });
   return candidate;
 }
 

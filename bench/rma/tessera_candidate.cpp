@@ -351,16 +351,12 @@ std::optional<Candidate> TesseraCandidate::with_new_memory(Operation operation, 
 }
 
 Candidate TesseraCandidate::lock_unlock(rma::TeamRank owner, bool cooperative) {
-  Candidate candidate;
-  candidate.name = name_;
-  candidate.cooperative = cooperative;
-  candidate.run = [this, owner](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      lock(owner);
-      unlock(owner);
-    }
-  };
-  return candidate;
+  return {.name = name_,
+          .run = repeat([this, owner] {
+            lock(owner);
+            unlock(owner);
+          }),
+          .cooperative = cooperative};
 }
 
 }  // namespace tessera::bench

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,10 +80,7 @@ class Bench {
     if (c.operation == Operation::put || c.operation == Operation::accumulate) {
       topic.sync = sync_name(c.completes);
     }
-    const bool is_contiguous = c.layout == Layout::contiguous;
-    const auto measured = session_.measure(
-        topic, {line, is_contiguous ? "" : c.shape(), static_cast<std::int64_t>(c.bytes())},
-        candidates);
+    const auto measured = session_.measure(topic, {line, c}, candidates);
     // The limits are for shared memory, where a locally complete put has arrived.
     const bool is_judged = topic.op == c.name() && session_.options().has_default_modes() &&
                            session_.job().node_count() == 1;
@@ -574,70 +572,48 @@ void measure_fairness(Session& session, const Subject& subject, const std::strin
 
 namespace {
 
-bool is_copy(const Case& c) {
-  return c.operation == Operation::put || c.operation == Operation::get;
-}
-bool is_word(const Case& c) {
-  return is_copy(c) && c.layout == Layout::contiguous && c.run_bytes == 8;
-}
-bool is_run(const Case& c, std::size_t from_bytes) {
-  return c.layout == Layout::contiguous && c.run_bytes >= from_bytes;
-}
-/// Patches of at least 64 rows, the smallest number that the design has a limit for.
-bool is_patch(const Case& c) {
-  return c.layout == Layout::strided && c.runs >= 64;
-}
-
-bool is_long_copy(const Case& c) {
-  return is_copy(c) && is_run(c, 32768);
-}
-bool is_page_copy(const Case& c) {
-  return is_copy(c) && c.layout == Layout::contiguous && c.run_bytes == 4096;
-}
-bool has_long_rows(const Case& c) {
-  return is_copy(c) && is_patch(c) && c.run_bytes >= 64;
-}
-bool has_short_rows(const Case& c) {
-  return is_copy(c) && is_patch(c) && c.run_bytes == 16;
-}
-bool is_long_accumulate(const Case& c) {
-  return c.operation == Operation::accumulate && is_run(c, 32768);
-}
-bool accumulates_short_rows(const Case& c) {
-  return c.operation == Operation::accumulate && is_patch(c) && c.run_bytes == 16;
+/// Covers cases with these operations whose runs have from `least` to `most` bytes; rows only from
+/// 64 rows on, the smallest number that the design has a limit for.
+std::function<bool(const Case&)> cases(const std::vector<Operation>& operations, Layout layout,
+                                       std::size_t least, std::size_t most) {
+  return [=](const Case& c) {
+    return std::find(operations.begin(), operations.end(), c.operation) != operations.end() &&
+           c.layout == layout && c.run_bytes >= least && c.run_bytes <= most &&
+           (layout != Layout::strided || c.runs >= 64);
+  };
 }
 
 }  // namespace
 
 std::vector<Target> shm_targets() {
-  const auto is = [](Operation operation) {
-    return [operation](const Case& c) { return c.operation == operation; };
-  };
+  using Sense = Target::Sense;
+  constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
+  const std::vector<Operation> copies = {Operation::put, Operation::get};
+  const std::vector<Operation> adds = {Operation::accumulate};
+  const auto words = cases(copies, Layout::contiguous, 8, 8);
+  const auto short_rows = cases(copies, Layout::strided, 16, 16);
   return {
-      {"put, get 8 B: time / memcpy", "memcpy", Target::Sense::time_at_most, 6, is_word},
-      {"put, get 8 B: speed / ARMCI-MPI", "armci-mpi", Target::Sense::speed_at_least, 8, is_word},
-      {"put, get 8 B: speed / MPI and flush_local", "mpi", Target::Sense::speed_at_least, 8,
-       is_word},
-      {"put, get 4 KiB: speed / ARMCI-MPI", "armci-mpi", Target::Sense::speed_at_least, 3.5,
-       is_page_copy},
-      {"put, get from 32 KiB: speed / memcpy", "memcpy", Target::Sense::speed_at_least, 0.95,
-       is_long_copy},
-      {"put, get rows from 64 B: speed / loop", "memcpy", Target::Sense::speed_at_least, 0.90,
-       has_long_rows},
-      {"put, get 16 B rows: speed / ARMCI-MPI", "armci-mpi", Target::Sense::speed_at_least, 14,
-       has_short_rows},
-      {"put, get 16 B rows: speed / MPI subarray", "mpi", Target::Sense::speed_at_least, 2,
-       has_short_rows},
-      {"accumulate from 32 KiB: speed / loop", "axpy", Target::Sense::speed_at_least, 0.90,
-       is_long_accumulate},
-      {"accumulate 16 B rows: speed / ARMCI-MPI", "armci-mpi", Target::Sense::speed_at_least, 10,
-       accumulates_short_rows},
-      {contention_target("bytes apart"), "one rank", Target::Sense::speed_at_least, 1.7},
-      {contention_target("same bytes"), "one rank", Target::Sense::speed_at_least, 1.7},
-      {"fetch-and-add: time / lock xadd", "lock xadd", Target::Sense::time_at_most, 3,
-       is(Operation::fetch_add)},
-      {"lock and unlock: time / two atomics", "two atomics", Target::Sense::time_at_most, 4,
-       is(Operation::lock_unlock)},
+      {"put, get 8 B: time / memcpy", "memcpy", Sense::time_at_most, 6, words},
+      {"put, get 8 B: speed / ARMCI-MPI", "armci-mpi", Sense::speed_at_least, 8, words},
+      {"put, get 8 B: speed / MPI and flush_local", "mpi", Sense::speed_at_least, 8, words},
+      {"put, get 4 KiB: speed / ARMCI-MPI", "armci-mpi", Sense::speed_at_least, 3.5,
+       cases(copies, Layout::contiguous, 4096, 4096)},
+      {"put, get from 32 KiB: speed / memcpy", "memcpy", Sense::speed_at_least, 0.95,
+       cases(copies, Layout::contiguous, 32768, any)},
+      {"put, get rows from 64 B: speed / loop", "memcpy", Sense::speed_at_least, 0.90,
+       cases(copies, Layout::strided, 64, any)},
+      {"put, get 16 B rows: speed / ARMCI-MPI", "armci-mpi", Sense::speed_at_least, 14, short_rows},
+      {"put, get 16 B rows: speed / MPI subarray", "mpi", Sense::speed_at_least, 2, short_rows},
+      {"accumulate from 32 KiB: speed / loop", "axpy", Sense::speed_at_least, 0.90,
+       cases(adds, Layout::contiguous, 32768, any)},
+      {"accumulate 16 B rows: speed / ARMCI-MPI", "armci-mpi", Sense::speed_at_least, 10,
+       cases(adds, Layout::strided, 16, 16)},
+      {contention_target("bytes apart"), "one rank", Sense::speed_at_least, 1.7},
+      {contention_target("same bytes"), "one rank", Sense::speed_at_least, 1.7},
+      {"fetch-and-add: time / lock xadd", "lock xadd", Sense::time_at_most, 3,
+       cases({Operation::fetch_add}, Layout::contiguous, 8, 8)},
+      {"lock and unlock: time / two atomics", "two atomics", Sense::time_at_most, 4,
+       cases({Operation::lock_unlock}, Layout::contiguous, 8, 8)},
   };
 }
 
