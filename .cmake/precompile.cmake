@@ -18,7 +18,7 @@ set(tessera_not_precompiled
   tessera_rma rma/server/wire/wire.cpp
   tessera_arrays arrays/checkpoint/checksum.cpp
   tessera_tool_parts apps/tool/info.cpp
-  tessera_bench_support bench/support/topology.cpp
+  tessera_bench_support bench/support/machine.cpp
   test_rma_wire tests/rma/wire_test.cpp
   test_arrays tests/arrays/ranks/array_test.cpp
   test_arrays tests/arrays/ranks/creation_test.cpp

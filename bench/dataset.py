@@ -9,6 +9,7 @@ all of them together. Runs under different settings are never compared.
 import copy
 import json
 import statistics
+from pathlib import Path
 
 SCHEMA = "tessera-bench/1"
 LAUNCHER_VARIABLE = "TESSERA_LAUNCH"
@@ -20,7 +21,15 @@ class BadFile(Exception):
     """'a.json: /results/3/median: expected a number, found a string'"""
 
 
-# --- checks of fields: check(value, place) returns the value --------------------------------------
+# --- checks of fields, by the rules of schema.json ---------------------------------------------------
+
+RULES = json.loads(Path(__file__).with_name("schema.json").read_text(encoding="utf-8"))
+DEFAULTS = {  # of fields that may be absent
+    "unfinished": "", "targets": [], "ratings": [], "patterns": [], "options": {}, "cases_without_reference": 0,
+    "worst": None, "ci95": None, "where": "", "samples_n": 0, "operations_per_s": 0, "ratio": None, "against": None,
+    "by_rank": [], "by_rank_ci95": []}
+KINDS = {"object": (dict, "an object"), "array": (list, "a list"), "string": (str, "a string"),
+         "boolean": (bool, "true or false"), "integer": (int, "a whole number"), "number": ((int, float), "a number")}
 
 
 def refuse(place, what):
@@ -35,116 +44,65 @@ def found_kind(value):
     return {str: "a string", list: "a list"}.get(type(value), "an object")
 
 
-def expect(value, is_right, kind, place):
-    if not is_right:
-        refuse(place, f"expected {kind}, found {found_kind(value)}")
-    return value
-
-
-def text(value, place):
-    return expect(value, isinstance(value, str), "a string", place)
-
-
-def name(value, place):
-    return text(value, place) or refuse(place, "expected a name, found an empty string")
-
-
-def truth(value, place):
-    return expect(value, isinstance(value, bool), "true or false", place)
-
-
-def number(value, place):
-    """Small enough that what the page computes from two is finite."""
-    expect(value, isinstance(value, (int, float)) and not isinstance(value, bool), "a number", place)
-    if value != 0 and not 1e-30 <= abs(value) <= 1e30:
-        refuse(place, f"expected 0 or a size between 1e-30 and 1e+30, found {value}")
-    return value
-
-
-def positive(value, place):
-    return value if number(value, place) >= 0 else refuse(place, f"expected a number of at least 0, found {value}")
-
-
-def whole(least):
-    def check(value, place):
-        expect(value, isinstance(value, int) and not isinstance(value, bool), "a whole number", place)
-        if not least <= value < 2**63:
-            refuse(place, f"expected a whole number of at least {least}, found {value}")
+def check(value, rule, place):
+    """The value, without unknown fields and with the defaults of absent ones."""
+    name = rule.get("$ref", "").rpartition("/")[2]
+    rule = RULES["$defs"][name] if name else rule
+    if "enum" in rule and (not isinstance(value, str) or value not in rule["enum"]):
+        refuse(place, f"expected {' or '.join(rule['enum'])}, found '{value}'")
+    if "type" not in rule:  # enum, const
         return value
-    return check
+    python, kind = KINDS[rule["type"]]
+    if not isinstance(value, python) or isinstance(value, bool) and python is not bool:
+        refuse(place, f"expected {kind}, found {found_kind(value)}")
+    if rule["type"] == "string" and len(value) < rule.get("minLength", 0):
+        refuse(place, "expected a name, found an empty string")
+    if rule["type"] in ("integer", "number"):
+        check_number(value, rule, place)
+    if rule["type"] == "array":
+        value = [check(one, rule["items"], f"{place}/{i}") for i, one in enumerate(value)]
+        if name == "interval":
+            check_interval(value, place)
+    return check_object(value, rule, place) if rule["type"] == "object" else value
 
 
-def interval(value, place):
-    ends = each(number)(value, place)
+def check_number(value, rule, place):
+    """Small enough that what the page computes from two is finite."""
+    least = rule.get("minimum")
+    kind = "a whole number" if rule["type"] == "integer" else "a number"
+    if rule["type"] == "number" and value != 0 and not 1e-30 <= abs(value) <= 1e30:
+        refuse(place, f"expected 0 or a size between 1e-30 and 1e+30, found {value}")
+    if least is not None and value < least or rule["type"] == "integer" and value >= 2**63:
+        refuse(place, f"expected {kind} of at least {least}, found {value}")
+    if "exclusiveMinimum" in rule and value <= rule["exclusiveMinimum"]:
+        refuse(place, f"expected a number above {rule['exclusiveMinimum']}, found {value}")
+
+
+def check_interval(ends, place):
     if len(ends) != 2:
         refuse(place, f"expected two numbers, found a list of {len(ends)}")
     if ends[0] > ends[1]:
         refuse(place, f"expected the smaller number first, found {ends}")
-    return ends
 
 
-def each(check):
-    def all_of(value, place):
-        expect(value, isinstance(value, list), "a list", place)
-        return [check(one, f"{place}/{i}") for i, one in enumerate(value)]
-    return all_of
+def check_object(value, rule, place):
+    others = rule.get("additionalProperties", False)
+    if others:
+        return {key: check(one, others, f"{place}/{key}") for key, one in value.items()}
+    for key in rule["required"]:
+        if key not in value:
+            refuse(place, f"expected a field '{key}', found none")
+    return {key: copy.copy(DEFAULTS.get(key)) if key not in value
+            else {name: description(one) for name, one in value[key].items()} if key == "host"
+            and isinstance(value[key], dict) else check(value[key], one, f"{place}/{key}")
+            for key, one in rule["properties"].items() if key in value or key in DEFAULTS}
 
 
-def named(check):
-    def all_of(value, place):
-        expect(value, isinstance(value, dict), "an object", place)
-        return {key: check(one, f"{place}/{key}") for key, one in value.items()}
-    return all_of
-
-
-def fields(**checks):
-    """An object with these fields; those with a default, (check, default), may be absent."""
-    def check_fields(value, place):
-        expect(value, isinstance(value, dict), "an object", place)
-        found = {}
-        for key, check in checks.items():
-            if isinstance(check, tuple):
-                found[key] = check[0](value[key], f"{place}/{key}") if key in value else copy.copy(check[1])
-            elif key not in value:
-                refuse(place, f"expected a field '{key}', found none")
-            else:
-                found[key] = check(value[key], f"{place}/{key}")
-        return found
-    return check_fields
-
-
-def choice(*values):
-    def check(value, place):
-        return value if text(value, place) in values else refuse(
-            place, f"expected {' or '.join(values)}, found '{value}'")
-    return check
-
-
-def description(value, place):
+def description(value):
     """Text to print: text as it is, lists with commas."""
     if isinstance(value, list):
-        return ", ".join(description(one, place) for one in value)
+        return ", ".join(map(description, value))
     return value if isinstance(value, str) else json.dumps(value)
-
-
-RATIO = fields(to=text, value=positive, ci95=interval)
-RESULT = fields(
-    bench=name, backend=name, op=name, shape=text, size=whole(0), unit=name, samples_n=whole(1), median=number,
-    p99=number, ci95_median=interval, bytes_per_s=positive, operations_per_s=(positive, 0), valid=truth,
-    notes=each(text), ratio=(RATIO, None), against=(each(RATIO), None), by_rank=(each(positive), []),
-    by_rank_ci95=(each(interval), []))
-TARGET = fields(name=text, reference=text, asked=choice("at_most", "at_least"), limit=positive, cases=whole(0),
-                cases_without_reference=(whole(0), 0), worst=(number, None), ci95=(interval, None),
-                where=(text, ""), samples_n=(whole(1), 0))
-PATTERN = fields(name=text, rows=whole(1), columns=whole(1), entries=whole(0), cells=each(each(whole(0))))
-RUN = fields(
-    schema=text, suite_version=text, git=text, host=named(description),
-    launch=fields(argv=each(text), options=(named(text), {}), ranks=whole(1), nodes=whole(1), binding=text,
-                  oversubscribed=truth),
-    env=named(text), headline=fields(objections=each(text), noise_percent=positive), unfinished=(name, ""),
-    targets=(each(TARGET), []),
-    ratings=(each(fields(name=name, value=positive, unit=name, valid=truth)), []),
-    patterns=(each(PATTERN), []), results=each(RESULT))
 
 
 def check_result(result, place):
@@ -174,13 +132,14 @@ def check_pattern(pattern, place):
 def to_run(file, value):
     """The run of parsed JSON; `file` stands for it in messages."""
     place = f"{file}: "
-    expect(value, isinstance(value, dict), "an object", place)
+    if not isinstance(value, dict):
+        refuse(place, f"expected an object, found {found_kind(value)}")
     if "schema" not in value:
         refuse(place, f"expected a field 'schema' with \"{SCHEMA}\", found none: tessera-bench --json did not write "
                "this file")
     if value["schema"] != SCHEMA:
         refuse(f"{place}/schema", f"expected \"{SCHEMA}\", found {json.dumps(value['schema'])}")
-    run = RUN(value, place)
+    run = check(value, RULES, place)
     launch = run["launch"]
     if launch["nodes"] > launch["ranks"]:
         refuse(f"{place}/launch/nodes", f"expected at most {launch['ranks']} nodes, the number of ranks, found "
@@ -188,8 +147,6 @@ def to_run(file, value):
     if "--no-check" in launch["argv"]:  # older files have it only in their command
         launch["options"].setdefault("--no-check", "yes")
     for i, target in enumerate(run["targets"]):
-        if target["limit"] == 0:
-            refuse(f"{place}/targets/{i}/limit", "expected a number above 0, found 0")
         if target["worst"] is not None and target["ci95"] is None:
             refuse(f"{place}/targets/{i}", "expected a field 'ci95', found none")
     for i, pattern in enumerate(run["patterns"]):

@@ -8,7 +8,8 @@
 //     tessera-bench rma --threads 2          two threads of one process
 //     tessera-bench rma.strided mg           one part of a suite, and another suite
 //
-// bench/report.py makes a page of the results that --json wrote.
+// bench/report.py makes a page of the results that --json wrote; bench/repeat starts several
+// launches.
 //
 // Exit code: 0 all data were right; 1 some data were wrong, or a rank failed; 2 wrong usage, or a
 // file can't be written; 77 nothing could be measured here, for example without a device. A missed
@@ -36,9 +37,8 @@
 #include "apps/common/output.hpp"
 #include "apps/common/output_file.hpp"
 #include "apps/common/whole_number.hpp"
-#include "bench/baselines/mpi_session.hpp"
+#include "bench/baselines/mpi.hpp"
 #include "bench/parts.hpp"
-#include "bench/relaunch.hpp"
 #include "bench/result_writer.hpp"
 #include "bench/session.hpp"
 #include "bench/support/job_group.hpp"
@@ -277,7 +277,7 @@ int run_in_threads(const BenchOptions& options, int argc, const char* const* arg
 }
 
 // Options that all suites have.
-void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
+void add_run_options(CLI::App& app, BenchOptions& options) {
   add_options(app, options);
   app.add_option("suites", options.suites, "suites, or parts of suites (see --list)")
       ->type_name("SUITE");
@@ -289,12 +289,6 @@ void add_run_options(CLI::App& app, BenchOptions& options, Relaunch& again) {
       ->check(check_peers)
       ->type_name("NAME,NAME,…")
       ->capture_default_str();
-  app.add_option("--repeat-launch", again.launches,
-                 "start the run N times and summarise all launches")
-      ->transform(apps::whole_number(1, 1000))
-      ->type_name("N");
-  app.add_option("--launcher", again.launcher, "command that starts each launch of --repeat-launch")
-      ->type_name("'mpirun -n 2'");
 }
 
 // Options of single suites.
@@ -334,16 +328,7 @@ void add_suite_options(CLI::App& app, BenchOptions& options) {
 }
 
 // Whether these options go together; prints an error if they don't.
-bool check_combination(const BenchOptions& options, const Relaunch& again) {
-  if (again.launches == 0 && !again.launcher.empty()) {
-    std::cerr << "tessera-bench: --launcher needs --repeat-launch N\n";
-    return false;
-  }
-  if (again.launches > 0 && options.json == standard_output) {
-    std::cerr << "tessera-bench: --repeat-launch writes one file for each launch, so it can't "
-                 "write to standard output\n";
-    return false;
-  }
+bool check_combination(const BenchOptions& options) {
   if (const auto kept = apps::check_not_overwritten(options.json, {options.matrix}); !kept.ok()) {
     std::cerr << "tessera-bench: " << kept.message() << '\n';
     return false;
@@ -355,15 +340,9 @@ bool check_combination(const BenchOptions& options, const Relaunch& again) {
   return true;
 }
 
-int run(const BenchOptions& options, Relaunch again, int argc, const char* const* argv) {
+int run(const BenchOptions& options, int argc, const char* const* argv) {
   if (const auto code = apps::refuse_threads("tessera-bench", options.threads)) {
     return *code;
-  }
-  if (again.launches > 0) {
-    again.json = options.json;
-    again.arguments = without_options(std::vector<std::string>(argv + 1, argv + argc),
-                                      {"--repeat-launch", "--launcher", "--json"});
-    return relaunch(again);
   }
   return options.threads > 0 ? run_in_threads(options, argc, argv)
                              : run_in_processes(options, argc, argv);
@@ -371,11 +350,10 @@ int run(const BenchOptions& options, Relaunch again, int argc, const char* const
 
 int run_program(int argc, const char* const* argv) {
   BenchOptions options;
-  Relaunch again;
   CLI::App app{
       "Measures Tessera and compares it with MPI, ARMCI-MPI, Global Arrays and other baselines."};
   app.footer("bench/report.py FILE... -o PAGE makes a page of the results that --json wrote.");
-  add_run_options(app, options, again);
+  add_run_options(app, options);
   add_suite_options(app, options);
   bool lists = false;
   app.add_flag("--list", lists, "print the suites and their parts");
@@ -387,7 +365,7 @@ int run_program(int argc, const char* const* argv) {
     return EXIT_SUCCESS;
   }
   options.quiet = options.quiet || writes_to_standard_output(options);
-  return check_combination(options, again) ? run(options, again, argc, argv) : apps::exit_usage;
+  return check_combination(options) ? run(options, argc, argv) : apps::exit_usage;
 }
 
 }  // namespace

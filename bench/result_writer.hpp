@@ -5,15 +5,14 @@
 // program.
 #pragma once
 
-#include <csignal>
-
 #include <array>
+#include <csignal>
 #include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
 
-#include "bench/support/rank_group.hpp"
+#include "bench/support/measure.hpp"
 #include "bench/support/record.hpp"
 
 namespace tessera::bench {

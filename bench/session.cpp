@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/baselines/mpi_two_sided.hpp"
-#include "bench/baselines/shmem_memory.hpp"
+#include "bench/baselines/mpi.hpp"
+#include "bench/baselines/shmem.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -125,6 +125,24 @@ void Session::observe_ratio_to(const std::string& backend, std::string_view targ
   }
 }
 
+void Session::observe(std::string_view target, const std::string& where, const Measured* over,
+                      const Measured* under) const {
+  if (!is_leader()) {
+    return;
+  }
+  if (over == nullptr || under == nullptr) {
+    targets_.record_missing_reference(target);
+  } else {
+    targets_.observe(target, where, ratio_of_medians(over->samples_ns, under->samples_ns));
+  }
+}
+
+const Measured* find(const std::vector<Measured>& measured, std::string_view name) {
+  const auto found = std::find_if(measured.begin(), measured.end(),
+                                  [name](const Measured& one) { return one.name == name; });
+  return found == measured.end() ? nullptr : &*found;
+}
+
 bool Session::compares_with(Peer peer) const {
   return names_peer(options_.peers, name_of(peer)) ||
          (is_among_all(peer) && names_peer(options_.peers, all_peers));
@@ -186,43 +204,39 @@ void Session::remark_on_replies(const std::string& those, const Case& c) const {
   }
 }
 
-Heading Session::heading(std::string title, std::size_t subject, Quantity quantity,
-                         std::string size_name) const {
-  Heading heading;
-  heading.title = std::move(title);
-  heading.quantity = quantity;
-  heading.subject = subject;
-  heading.full = options_.full;
-  heading.size_name = std::move(size_name);
-  return heading;
-}
-
 Table Session::table(std::string title, std::size_t subject, Quantity quantity,
-                     std::string size_name) const {
-  return {std::cout, heading(std::move(title), subject, quantity, std::move(size_name)),
+                     std::string size_name, std::string sync) const {
+  return {std::cout,
+          {.title = std::move(title),
+           .quantity = quantity,
+           .subject = subject,
+           .full = options_.full,
+           .size_name = std::move(size_name),
+           .sync = std::move(sync)},
           report_.run()};
 }
 
-Table Session::table_of(const Case& c, std::string title, std::size_t subject, Quantity quantity,
-                        std::string size_name) const {
-  Heading of_cases = heading(std::move(title), subject, quantity, std::move(size_name));
-  if (c.operation == Operation::put || c.operation == Operation::accumulate) {
-    of_cases.sync = sync_name(c.completes);
-  }
-  return {std::cout, of_cases, report_.run()};
+std::vector<Measured> Session::measure(Topic& topic, const Line& line,
+                                       const std::vector<Candidate>& candidates) {
+  const bool meet = std::any_of(candidates.begin(), candidates.end(),
+                                [](const Candidate& each) { return each.cooperative; });
+  const MeasureOptions options = options_.measure_options();
+  return measure(topic, line, candidates, meet ? together(options) : options);
 }
 
-std::vector<Measured> Session::measure(Table& table, const Subject& subject, std::int64_t line,
+std::vector<Measured> Session::measure(Topic& topic, const Line& line,
                                        const std::vector<Candidate>& candidates,
-                                       const MeasureOptions& options) const {
-  auto measured = measure_interleaved(group_, candidates, options);
-  add(table, subject, line, measured);
+                                       MeasureOptions options) {
+  if (!topic.table) {
+    topic.table.emplace(
+        table(topic.title, candidates.size() - 1, topic.quantity, topic.size_name, topic.sync));
+  }
+  options.sampling_limit = topic.limit.value_or(options.sampling_limit);
+  RankGroup& group = topic.sleeps ? sleeping_group_ : group_;
+  auto measured = measure_interleaved(group, candidates, options);
+  add(*topic.table, {topic.bench, topic.op, line.shape, line.size}, std::to_string(line.number),
+      measured);
   return measured;
-}
-
-void Session::add(Table& table, const Subject& subject, std::int64_t line,
-                  const std::vector<Measured>& measured) const {
-  add(table, subject, fmt::format("{}", line), measured);
 }
 
 void Session::add(Table& table, const Subject& subject, const std::string& line,
@@ -238,6 +252,19 @@ void Session::add(Table& table, const Subject& subject, const std::string& line,
   if (!options_.quiet) {
     table.add(line, named);
   }
+}
+
+void Session::record(const Subject& subject, const std::string& backend, const std::string& unit,
+                     const Stats& stats) const {
+  Record made;
+  made.bench = subject.bench;
+  made.backend = backend;
+  made.op = subject.op;
+  made.shape = subject.shape;
+  made.size = subject.size;
+  made.unit = unit;
+  made.stats = stats;
+  record(std::move(made));
 }
 
 void Session::record(Record record) const {
@@ -267,6 +294,11 @@ void Session::remark(const std::string& text) const {
   if (is_leader() && !options_.quiet) {
     std::cout << "# " << text << '\n';
   }
+}
+
+void Session::remark(const std::string& text, const Ratio& ratio) const {
+  remark(
+      fmt::format("{}: {:.3f} [{:.3f},{:.3f}]", text, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
 }
 
 void require_memory(Session& session, const apps::MemoryNeed& need) {

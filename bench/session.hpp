@@ -7,10 +7,12 @@
 // `tessera-bench rma.strided` one of them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,15 +20,11 @@
 
 #include "apps/common/memory_check.hpp"
 #include "bench/baselines/baseline.hpp"
-#include "bench/baselines/global_arrays.hpp"
 #include "bench/support/job_group.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/options.hpp"
-#include "bench/support/paths.hpp"
-#include "bench/support/rank_group.hpp"
 #include "bench/support/record.hpp"
 #include "bench/support/table.hpp"
-#include "bench/support/target.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::bench {
@@ -62,6 +60,36 @@ struct BenchOptions : SuiteOptions {
   /// choose.
   [[nodiscard]] bool has_default_modes() const { return sync.empty() && !attaches; }
 };
+
+/// A measurement, stated once: the names of its records, and a table with a line for each size. The
+/// first line creates the table. The last candidate is the one that the table is about.
+struct Topic {
+  std::string bench;  ///< the suite, in the records
+  std::string op;     ///< the operation, in the records
+  std::string title;
+  Quantity quantity = Quantity::latency;
+  std::string size_name = "Size";
+  bool sleeps = false;  ///< ranks that only wait sleep, also in MPI's group
+  std::optional<std::chrono::nanoseconds> limit{};  ///< of a line's samples, if not the usual one
+  std::string sync{};                               ///< see Heading
+  std::optional<Table> table{};
+};
+
+/// A line of a topic: its number in the table, and its shape and payload in the records.
+struct Line {
+  std::int64_t number = 0;
+  std::string shape;
+  std::int64_t size = 0;
+
+  Line(std::int64_t bytes) : number(bytes), size(bytes) {}  // NOLINT: a size is a line
+  Line(std::int64_t of, std::string with_shape, std::int64_t bytes)
+      : number(of), shape(std::move(with_shape)), size(bytes) {}
+  Line(std::int64_t of, const Case& c)
+      : Line(of, c.shape(), static_cast<std::int64_t>(c.bytes())) {}
+};
+
+/// The candidate of that name, or null.
+const Measured* find(const std::vector<Measured>& measured, std::string_view name);
 
 /// Input that a suite can't work on, for example a damaged file. All ranks throw it together.
 class BadInput : public std::runtime_error {
@@ -111,13 +139,10 @@ class Session {
 
   /// A table about candidate number `subject`.
   [[nodiscard]] Table table(std::string title, std::size_t subject,
-                            Quantity quantity = Quantity::latency,
-                            std::string size_name = "Size") const;
-  /// A table about cases like `c`; its heading says where they are complete.
-  [[nodiscard]] Table table_of(const Case& c, std::string title, std::size_t subject,
-                               Quantity quantity, std::string size_name) const;
+                            Quantity quantity = Quantity::latency, std::string size_name = "Size",
+                            std::string sync = "") const;
 
-  /// The name of a backend in tables, records and remarks; see bench/support/paths.hpp.
+  /// The name of a backend in tables, records and remarks; see bench/support/options.hpp.
   [[nodiscard]] std::string shown(const std::string& backend) const {
     return name_by_path(backend, paths_);
   }
@@ -125,24 +150,26 @@ class Session {
   /// nodes, reports only that the target's reference was missing.
   void observe_ratio_to(const std::string& backend, std::string_view target,
                         const std::string& where, const Ratio& ratio) const;
+  /// On rank 0: reports time of `over` / time of `under` to a target, or that one of them, which
+  /// may be null, is missing.
+  void observe(std::string_view target, const std::string& where, const Measured* over,
+               const Measured* under) const;
 
-  /// Collective. Measures the candidates, records them, and adds a line to `table`.
-  std::vector<Measured> measure(Table& table, const Subject& subject, std::int64_t line,
-                                const std::vector<Candidate>& candidates,
-                                const MeasureOptions& options) const;
-  std::vector<Measured> measure(Table& table, const Subject& subject, std::int64_t line,
-                                const std::vector<Candidate>& candidates) const {
-    return measure(table, subject, line, candidates, options_.measure_options());
-  }
-
-  /// Adds results of measure_interleaved(), as measure() does.
-  void add(Table& table, const Subject& subject, std::int64_t line,
-           const std::vector<Measured>& measured) const;
-  /// The same for a line with a name; see Table::add().
+  /// Collective. Measures the candidates, records them, and adds a line to the topic's table.
+  /// Without options, samples are as long as candidates need that meet, if some do.
+  std::vector<Measured> measure(Topic& topic, const Line& line,
+                                const std::vector<Candidate>& candidates);
+  std::vector<Measured> measure(Topic& topic, const Line& line,
+                                const std::vector<Candidate>& candidates, MeasureOptions options);
+  /// Adds a line of results of measure_interleaved(), as measure() does. `line` may be a word of at
+  /// most 9 letters.
   void add(Table& table, const Subject& subject, const std::string& line,
            const std::vector<Measured>& measured) const;
+
   /// Adds a number that was not measured as a candidate, on rank 0.
   void record(Record record) const;
+  void record(const Subject& subject, const std::string& backend, const std::string& unit,
+              const Stats& stats) const;
   void record(MatrixPattern pattern) const;
 
   /// Records what an application reached, in one number; it is printed at the end of the run.
@@ -150,12 +177,12 @@ class Session {
 
   /// Prints a line that begins with `#`, on rank 0.
   void remark(const std::string& text) const;
+  /// "TEXT: 0.951 [0.940,0.962]"
+  void remark(const std::string& text, const Ratio& ratio) const;
 
  private:
   [[nodiscard]] PathsInMemory paths_between_nodes();
   void remark_on_paths() const;
-  [[nodiscard]] Heading heading(std::string title, std::size_t subject, Quantity quantity,
-                                std::string size_name) const;
 
   rma::Job& job_;
   RankGroup& group_;

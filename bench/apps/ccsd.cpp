@@ -267,8 +267,7 @@ Candidate triples(const std::shared_ptr<Triples>& of, double expected) {
 Ratio report_scaling(Session& session, const std::string& what,
                      const std::vector<Measured>& measured) {
   const Ratio speed = ratio_of_medians(measured[1].samples_ns, measured.back().samples_ns);
-  session.remark(fmt::format("{}: speed of {} ranks / one: {:.3f} [{:.3f},{:.3f}]", what,
-                             session.group().size(), speed.value, speed.ci95.lo, speed.ci95.hi));
+  session.remark(fmt::format("{}: speed of {} ranks / one", what, session.group().size()), speed);
   return speed;
 }
 
@@ -280,58 +279,55 @@ Ratio report_share(Session& session, const std::string& what,
   const Ratio times = ratio_of_medians(measured[0].samples_ns, ours.samples_ns);
   const double factor = ours.operations.value() / measured[0].operations.value();
   const Ratio rate = times.scaled(factor);
-  session.remark(fmt::format("{}: {:.1f} Gop/s, rate / {}: {:.3f} [{:.3f},{:.3f}]", what,
-                             ours.operations_per_s() / giga, at_once, rate.value, rate.ci95.lo,
-                             rate.ci95.hi));
+  session.remark(
+      fmt::format("{}: {:.1f} Gop/s, rate / {}", what, ours.operations_per_s() / giga, at_once),
+      rate);
   session.rate({"ccsd " + what, ours.operations_per_s() / giga, "Gflop/s", ours.valid});
   return rate;
 }
 
 /// Makes a candidate that all ranks run together.
-Candidate by_all(Candidate candidate, const std::string& name) {
+Candidate together(Candidate candidate, const std::string& name) {
   candidate.name = name;
   candidate.cooperative = true;
   return candidate;
 }
 
-/// Collective. Local products first, then `others`, then `own`.
-std::vector<Measured> measure_with_local_products(Session& session, std::optional<Table>& table,
-                                                  const std::string& title, const Subject& subject,
-                                                  std::int64_t tile, const Orbitals& of,
-                                                  std::vector<Candidate> others, Candidate own) {
-  std::vector<Candidate> candidates{local_products(session, tile, own.operations.value())};
-  add(candidates, std::move(others));
-  candidates.push_back(std::move(own));
-  if (!table) {
-    table.emplace(session.table(title, candidates.size() - 1, Quantity::rate, "Virtuals"));
-  }
-  MeasureOptions options = together(session.options().measure_options());
-  options.prime = false;  // they bring their own data
-  return session.measure(*table, subject, of.virtuals, candidates, options);
+/// What is measured of some orbitals, by these names in the records.
+Topic contractions_topic(const std::string& bench) {
+  return {bench, "", "Coupled Cluster Contractions Rate", Quantity::rate, "Virtuals"};
 }
-
-constexpr const char* contractions_title = "Coupled Cluster Contractions Rate";
-constexpr const char* triples_title = "Coupled Cluster Triples Rate";
+Topic triples_topic(const std::string& bench) {
+  return {bench, "", "Coupled Cluster Triples Rate", Quantity::rate, "Virtuals"};
+}
 
 std::int64_t tile_of(const Orbitals& of) {
   return std::min<std::int64_t>(512, of.virtual_pairs());
 }
-Subject contractions_of(const std::string& bench, const Orbitals& of) {
-  return {bench, of.name(), "", of.virtual_pairs() * of.virtual_pairs() * 8};
-}
-Subject triples_of(const std::string& bench, const Orbitals& of) {
-  return {bench, "(T) " + of.name(), "", of.virtual_pairs() * of.mixed_pairs() * 8};
+
+/// Collective. Local products first, then `others`, then `own`.
+std::vector<Measured> measure_with_local_products(Session& session, Topic& topic,
+                                                  const Orbitals& of, std::int64_t pairs,
+                                                  std::vector<Candidate> others, Candidate own) {
+  std::vector<Candidate> candidates{local_products(session, tile_of(of), own.operations.value())};
+  add(candidates, std::move(others));
+  candidates.push_back(std::move(own));
+  MeasureOptions options = together(session.options().measure_options());
+  options.prime = false;  // they bring their own data
+  return session.measure(topic, {of.virtuals, "", of.virtual_pairs() * pairs * 8}, candidates,
+                         options);
 }
 
-void measure_contractions(Session& session, std::optional<Table>& table, const Orbitals& of) {
+void measure_contractions(Session& session, Topic& topic, const Orbitals& of) {
   const std::int64_t tile = tile_of(of);
   std::vector<Candidate> one;
   if (session.group().size() > 1) {
     one.push_back(iterations_alone(session, of, tile));
   }
-  const auto measured = measure_with_local_products(
-      session, table, contractions_title, contractions_of("ccsd", of), tile, of, std::move(one),
-      by_all(iterations(session.job(), of, tile), own_name));
+  topic.op = of.name();
+  const auto measured =
+      measure_with_local_products(session, topic, of, of.virtual_pairs(), std::move(one),
+                                  together(iterations(session.job(), of, tile), own_name));
   if (!session.is_leader()) {
     return;
   }
@@ -353,24 +349,23 @@ std::shared_ptr<Triples> triples_alone(const Session& session, const Orbitals& o
   return session.is_leader() ? std::make_shared<Triples>(start_alone(session.job()), of) : nullptr;
 }
 
-void measure_triples(Session& session, std::optional<Table>& table, const Orbitals& of) {
+void measure_triples(Session& session, Topic& topic, const Orbitals& of) {
   const std::shared_ptr<Triples> alone_job = triples_alone(session, of);
   const double expected = session.group().share(alone_job ? alone_job->run() : 0.0);
   std::vector<Candidate> one;
   if (session.group().size() > 1) {
-    one.push_back(alone_job ? triples(alone_job, expected) : Candidate());
-    one.back().name = alone;
+    one.push_back(renamed(alone_job ? triples(alone_job, expected) : Candidate(), alone));
   }
-  const Subject subject = triples_of("ccsd", of);
+  topic.op = "(T) " + of.name();
   const auto measured = measure_with_local_products(
-      session, table, triples_title, subject, tile_of(of), of, std::move(one),
-      by_all(triples(std::make_shared<Triples>(session.job(), of), expected), own_name));
+      session, topic, of, of.mixed_pairs(), std::move(one),
+      together(triples(std::make_shared<Triples>(session.job(), of), expected), own_name));
   if (!session.is_leader()) {
     return;
   }
-  report_share(session, subject.op, measured);
+  report_share(session, topic.op, measured);
   if (measured.size() > 2) {
-    report_scaling(session, subject.op, measured);
+    report_scaling(session, topic.op, measured);
   }
 }
 
@@ -385,7 +380,7 @@ template <class Make>
 ByJobs by_jobs(const std::vector<CcsdJob>& jobs, Make make) {
   ByJobs made;
   for (const CcsdJob& each : jobs) {
-    made.others.push_back(by_all(make(*each.job), each.name));
+    made.others.push_back(together(make(*each.job), each.name));
   }
   made.own = std::move(made.others.back());
   made.others.pop_back();
@@ -397,9 +392,8 @@ void report_jobs(const Session& session, const std::string& what,
                  const std::vector<Measured>& measured) {
   for (std::size_t i = 1; session.is_leader() && i + 1 < measured.size(); ++i) {
     const Ratio time = ratio_of_medians(measured.back().samples_ns, measured[i].samples_ns);
-    session.remark(fmt::format("{}: time of {} / {}: {:.3f} [{:.3f},{:.3f}]", what,
-                               measured.back().name, measured[i].name, time.value, time.ci95.lo,
-                               time.ci95.hi));
+    session.remark(fmt::format("{}: time of {} / {}", what, measured.back().name, measured[i].name),
+                   time);
   }
 }
 
@@ -422,8 +416,8 @@ bool has_short_triples(const Orbitals& of) {
 
 void measure_ccsd(Session& session) {
   linalg::limit_blas_threads(session.job());
-  std::optional<Table> contractions;
-  std::optional<Table> triples;
+  Topic contractions = contractions_topic("ccsd");
+  Topic triples = triples_topic("ccsd");
   for (const Orbitals& of : requested(session)) {
     measure_contractions(session, contractions, of);
   }
@@ -437,15 +431,17 @@ void measure_ccsd(Session& session) {
 void measure_ccsd_by_jobs(Session& session, const std::string& bench,
                           const std::vector<CcsdJob>& jobs) {
   linalg::limit_blas_threads(session.job());
-  std::optional<Table> contractions;
-  std::optional<Table> triples_table;
+  Topic contractions = contractions_topic(bench);
+  Topic of_triples = triples_topic(bench);
+  const auto measure = [&](Topic& topic, const Orbitals& of, std::int64_t pairs, ByJobs all) {
+    report_jobs(session, topic.op,
+                measure_with_local_products(session, topic, of, pairs, std::move(all.others),
+                                            std::move(all.own)));
+  };
   for (const Orbitals& of : requested(session)) {
-    auto all = by_jobs(jobs, [&](rma::Job& job) { return iterations(job, of, tile_of(of)); });
-    const Subject subject = contractions_of(bench, of);
-    report_jobs(
-        session, subject.op,
-        measure_with_local_products(session, contractions, contractions_title, subject, tile_of(of),
-                                    of, std::move(all.others), std::move(all.own)));
+    contractions.op = of.name();
+    measure(contractions, of, of.virtual_pairs(),
+            by_jobs(jobs, [&](rma::Job& job) { return iterations(job, of, tile_of(of)); }));
   }
   for (const Orbitals& of : requested(session)) {
     if (!has_short_triples(of)) {
@@ -453,13 +449,10 @@ void measure_ccsd_by_jobs(Session& session, const std::string& bench,
     }
     const std::shared_ptr<Triples> one = triples_alone(session, of);
     const double expected = session.group().share(one ? one->run() : 0.0);
-    auto all = by_jobs(
-        jobs, [&](rma::Job& job) { return triples(std::make_shared<Triples>(job, of), expected); });
-    const Subject subject = triples_of(bench, of);
-    report_jobs(
-        session, subject.op,
-        measure_with_local_products(session, triples_table, triples_title, subject, tile_of(of), of,
-                                    std::move(all.others), std::move(all.own)));
+    of_triples.op = "(T) " + of.name();
+    measure(of_triples, of, of.mixed_pairs(), by_jobs(jobs, [&](rma::Job& job) {
+              return triples(std::make_shared<Triples>(job, of), expected);
+            }));
   }
 }
 

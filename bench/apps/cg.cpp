@@ -39,10 +39,6 @@ constexpr std::int64_t iterations = 50;  // of a solution, as HPCG's
 constexpr double sharp = 1e-10;          // residual of the solution that is checked
 constexpr std::int64_t max_iterations = 10'000;
 
-std::string extent_of(std::int64_t rows) {
-  return fmt::format("{0} x {0}", rows);
-}
-
 template <class Give>
 SparseMatrix<double> assemble(rma::Job& job, const std::string& name, std::int64_t rows,
                               Give&& give) {
@@ -197,16 +193,9 @@ void multiply(const LocalCsr<double>& rows, const std::vector<double>& x, std::v
 }
 
 Candidate local_candidate(System& system) {
-  Candidate candidate;
-  candidate.name = at_once;
-  candidate.cooperative = true;
-  candidate.run =
-      [local = std::make_shared<LocalSystem>(local_part(system))](std::int64_t repetitions) {
-        for (std::int64_t i = 0; i < repetitions; ++i) {
-          solve_locally(*local);
-        }
-      };
-  return candidate;
+  return by_all(at_once, [local = std::make_shared<LocalSystem>(local_part(system))] {
+    solve_locally(*local);
+  });
 }
 
 std::string differs(System& system) {
@@ -223,14 +212,7 @@ std::string differs(System& system) {
 }
 
 Candidate distributed_candidate(System& system) {
-  Candidate candidate;
-  candidate.name = distributed;
-  candidate.cooperative = true;
-  candidate.run = [&system](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      system.solve(0, iterations);
-    }
-  };
+  Candidate candidate = by_all(distributed, [&system] { system.solve(0, iterations); });
   candidate.verify = [&system] { return differs(system); };
   return candidate;
 }
@@ -248,10 +230,9 @@ void report(Session& session, const std::string& name, const System& system,
   const Measured& own = measured.back();
   const Ratio ratio = ratio_of_medians(measured.front().samples_ns, own.samples_ns);
   const double rate = operations_of(system.matrix) / own.stats_ns.median;
-  session.remark(
-      fmt::format("{}: {} rows, {} entries: {:.2f} Gop/s, speed / {}: {:.3f} [{:.3f},{:.3f}]", name,
-                  system.matrix.rows(), system.matrix.entries(), rate, at_once, ratio.value,
-                  ratio.ci95.lo, ratio.ci95.hi));
+  session.remark(fmt::format("{}: {} rows, {} entries: {:.2f} Gop/s, speed / {}", name,
+                             system.matrix.rows(), system.matrix.entries(), rate, at_once),
+                 ratio);
   session.rate({"cg " + name, rate, "Gflop/s", own.valid});
 }
 
@@ -270,12 +251,13 @@ std::string check_matrix(const std::string& name) {
 void measure_cg(Session& session) {
   const std::string& name = session.options().matrix;
   System system = prepare(session.job(), name);
-  Table table = session.table("Conjugate Gradients Time", 1, Quantity::latency, "Rows");
+  Topic topic{"cg", "cg", "Conjugate Gradients Time", Quantity::latency, "Rows"};
   MeasureOptions options = together(session.options().measure_options());
   options.prime = false;  // each solution loads its own data into the caches
-  const auto measured = session.measure(
-      table, {"cg", "cg", extent_of(system.matrix.rows()), system.matrix.entries() * 12},
-      system.matrix.rows(), {local_candidate(system), distributed_candidate(system)}, options);
+  const std::int64_t rows = system.matrix.rows();
+  const auto measured =
+      session.measure(topic, {rows, fmt::format("{0} x {0}", rows), system.matrix.entries() * 12},
+                      {local_candidate(system), distributed_candidate(system)}, options);
   if (session.is_leader()) {
     report(session, name, system, measured);
   }

@@ -24,7 +24,6 @@
 #include <fmt/format.h>
 
 #include "bench/apps/gups_updates.hpp"
-#include "bench/apps/random_stream.hpp"
 #include "bench/rma/memories.hpp"
 
 namespace tessera::bench {
@@ -106,11 +105,11 @@ void measure_gups(Session& session) {
   const auto mpi =
       session.compares_with(Peer::mpi) ? MpiMemory::create(session.group(), bytes_each) : nullptr;
   const auto shmem = make_shmem_memory(session, bytes_each);
-  const auto candidates = candidates_of(session, own, plain.get(), mpi.get(), shmem.get(), table);
-  Table text = session.table("Random Updates Rate", candidates.size() - 1, Quantity::rate, "Words");
-  const auto measured = session.measure(
-      text, {"gups", "updates", fmt::format("{} words", table.words), table.words * 8}, table.words,
-      candidates, concurrent(session.options().measure_options()));
+  Topic topic{"gups", "updates", "Random Updates Rate", Quantity::rate, "Words"};
+  const auto measured =
+      session.measure(topic, {table.words, fmt::format("{} words", table.words), table.words * 8},
+                      candidates_of(session, own, plain.get(), mpi.get(), shmem.get(), table),
+                      concurrent(session.options().measure_options()));
   if (session.is_leader()) {
     constexpr double giga = 1e9;
     session.rate(

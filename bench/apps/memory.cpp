@@ -28,7 +28,7 @@
 #include "arrays/matrix.hpp"
 #include "arrays/random.hpp"
 #include "arrays/reductions.hpp"
-#include "bench/support/memory_watch.hpp"
+#include "bench/support/machine.hpp"
 #include "linalg/buffers.hpp"
 #include "linalg/factor.hpp"
 #include "linalg/gemm.hpp"
@@ -44,6 +44,15 @@ namespace {
 constexpr double of_data = 1.3;
 constexpr std::string_view target = "peak memory / (1.3 x data of a rank + stated buffers)";
 constexpr double mebi = 0x1p20;
+
+struct PeakWork {
+  std::string name;
+  std::string size;       ///< printed: "n = 2000"
+  std::int64_t data = 0;  ///< bytes of a rank's share; of the rank with the largest share
+  // bytes per rank that the work takes in addition, according to its documentation
+  std::int64_t buffers = 0;
+  std::function<void()> run;  ///< collective; allocates the data and frees them
+};
 
 /// How much more a rank took than before; it counts an equal part of the node's shared memory.
 double more_than(const MemoryUse& before, const MemoryUse& most, std::size_t ranks_on_node) {
@@ -66,8 +75,9 @@ double peak_of(Session& session, const PeakWork& work) {
   return session.group().maximum(more_than(before, watch.stop(), job.node_ranks().size()));
 }
 
-}  // namespace
-
+/// Measures the peak of the rank with the highest one: its own pages, and its share of the shared
+/// memory of its node. Divided by the limit, 1.3 × data + buffers, it is one case of
+/// peak_targets().
 void measure_peak(Session& session, const PeakWork& work) {
   require_memory(session, {.bytes_per_rank = static_cast<double>(work.data),
                            .what = fmt::format("memory: {}, {}", work.name, work.size),
@@ -80,18 +90,14 @@ void measure_peak(Session& session, const PeakWork& work) {
                   "{:8.1f} MiB: {:.3f} of the limit",
                   work.name, work.size, data / mebi, static_cast<double>(work.buffers) / mebi,
                   peak / mebi, ratio));
-  Record record;
-  record.bench = "memory";
-  record.backend = "tessera";
-  record.op = work.name;
-  record.size = work.data * session.job().size();
-  record.unit = "bytes";
-  record.stats = summarise(std::array{peak});
-  session.record(std::move(record));
+  session.record({"memory", work.name, "", work.data * session.job().size()}, "tessera", "bytes",
+                 summarise(std::array{peak}));
   if (session.is_leader()) {
     session.targets().observe(target, work.name, {ratio, {ratio, ratio}});
   }
 }
+
+}  // namespace
 
 std::vector<Target> peak_targets() {
   return {{.name = std::string(target),

@@ -19,10 +19,10 @@
 #include "apps/mg/distributed.hpp"
 #include "apps/mg/problem.hpp"
 #include "bench/apps/communication_log.hpp"
-#include "bench/apps/mg_sockets.hpp"
+#include "bench/apps/others.hpp"
 #include "bench/baselines/memory_baseline.hpp"
+#include "bench/support/candidate.hpp"
 #include "bench/support/options.hpp"
-#include "bench/support/transfer.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -273,7 +273,7 @@ bool is_short(const mg::Problem& problem) {
   return mg::operations(problem, problem.cycles) < operations;
 }
 
-void measure_class(Session& session, std::optional<Table>& table, const mg::Problem& problem) {
+void measure_class(Session& session, Topic& topic, const mg::Problem& problem) {
   std::vector<Version> versions = all_versions(session, problem);
   std::vector<Candidate> candidates = {long_triad(session, problem)};
   for (Version& version : versions) {
@@ -290,12 +290,9 @@ void measure_class(Session& session, std::optional<Table>& table, const mg::Prob
   // millisecond depends on the run before: one of the triad, which leaves nothing in the caches, or
   // one of MG. A long run doesn't depend on it.
   options.prime = options.prime && is_short(problem);
-  if (!table) {
-    table.emplace(session.table("NAS MG Time", candidates.size() - 1, Quantity::latency, "Edge"));
-  }
-  const auto measured = session.measure(
-      *table, {"mg", std::string("class_") + problem.name, shape_of(problem), bytes_of(problem)},
-      problem.edge, candidates, options);
+  topic.op = std::string("class_") + problem.name;
+  const auto measured = session.measure(topic, {problem.edge, shape_of(problem), bytes_of(problem)},
+                                        candidates, options);
   compare_with_triad(session, problem, measured);
   compare_versions(session, problem, versions, std::span(measured).subspan(1), options.prime);
 }
@@ -321,11 +318,10 @@ std::string check_mg_classes(const std::string& classes) {
 }
 
 void measure_mg(Session& session) {
-  std::optional<Table> table;
+  Topic topic{"mg", "", "NAS MG Time", Quantity::latency, "Edge"};
   for (const char name : session.options().mg_classes) {
     if (name != ',') {
-      const mg::ParsedClass parsed = mg::parse_class(std::string(1, name));
-      measure_class(session, table, parsed.problem.value());
+      measure_class(session, topic, mg::parse_class(std::string(1, name)).problem.value());
     }
   }
 }

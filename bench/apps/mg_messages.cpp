@@ -6,7 +6,7 @@
 //
 // Starting the exchange completes it, as in NPB; or it leaves the last phase outstanding, and MPI
 // makes progress in later calls.
-#include "bench/apps/mg_sockets.hpp"
+#include "bench/apps/others.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 // takes one call. There are no headers, requests or replies: both ranks exchange in the same order.
 // What one rank sends at the start of an exchange, the other receives at its end, or when it has no
 // room to send.
-#include "bench/apps/mg_sockets.hpp"
+#include "bench/apps/others.hpp"
 
 #include <sys/uio.h>
 

@@ -24,7 +24,7 @@
 #include "apps/spmv/generate.hpp"
 #include "apps/spmv/products.hpp"
 #include "bench/apps/communication_log.hpp"
-#include "bench/apps/spmv_messages.hpp"
+#include "bench/apps/others.hpp"
 #include "linalg/spmv.hpp"
 
 namespace tessera::bench {
@@ -212,9 +212,9 @@ void compare(Session& session, const std::string& name, const Problem& problem,
     return;
   }
   const auto say = [&](const char* what, const Ratio& ratio) {
-    session.remark(fmt::format("{}: {} elements from others on rank 0: {}: {:.3f} [{:.3f},{:.3f}]",
-                               name, problem.plans[0].second.elements_from_others(), what,
-                               ratio.value, ratio.ci95.lo, ratio.ci95.hi));
+    session.remark(fmt::format("{}: {} elements from others on rank 0: {}", name,
+                               problem.plans[0].second.elements_from_others(), what),
+                   ratio);
     return ratio;
   };
   const auto speed = [](const Measured& reference, const Measured& subject) {
@@ -264,24 +264,21 @@ void record_communication(Session& session, const Subject& subject, const Way& w
 }  // namespace
 
 void measure_spmv_modes(Session& session) {
-  std::optional<Table> table;
+  Topic topic{"spmv", "", "Sparse Product Time Between Nodes", Quantity::latency, "Rows"};
   for (const char* const name : {"fe2d:200", "stencil27:24", "random:10000,9"}) {
     Problem problem = prepare(session, name);
     const std::vector<Way> ways = ways_of(problem);
     std::vector<Candidate> candidates;
     std::transform(ways.begin(), ways.end(), std::back_inserter(candidates),
                    [](const Way& way) { return way.candidate; });
-    if (!table) {
-      table.emplace(session.table("Sparse Product Time Between Nodes", candidates.size() - 1,
-                                  Quantity::latency, "Rows"));
-    }
-    const Subject subject{"spmv", name, "", problem.matrix.entries() * bytes_of_entry};
+    topic.op = name;
+    const std::int64_t bytes = problem.matrix.entries() * bytes_of_entry;
     const MeasureOptions options = concurrent(session.options().measure_options());
     const auto measured =
-        session.measure(*table, subject, problem.matrix.rows(), candidates, options);
+        session.measure(topic, {problem.matrix.rows(), "", bytes}, candidates, options);
     compare(session, name, problem, measured);
     for (std::size_t i = 0; i < ways.size(); ++i) {
-      record_communication(session, subject, ways[i], measured[i], options.prime);
+      record_communication(session, {"spmv", name, "", bytes}, ways[i], measured[i], options.prime);
     }
   }
 }

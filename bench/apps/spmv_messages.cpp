@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/apps/spmv_messages.hpp"
+#include "bench/apps/others.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
 
 #include "bench/baselines/mpi_api.hpp"
-#include "bench/support/clock.hpp"
+#include "bench/support/statistics.hpp"
 
 namespace tessera::bench {
 namespace {

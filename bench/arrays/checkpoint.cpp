@@ -145,17 +145,8 @@ Array<double> array_of(Session& session, std::int64_t bytes) {
   return array;
 }
 
-Candidate together(std::string name, std::int64_t bytes, std::function<void()> once) {
-  Candidate candidate;
-  candidate.name = std::move(name);
-  candidate.cooperative = true;
-  candidate.bytes = static_cast<std::size_t>(bytes);
-  candidate.run = [once = std::move(once)](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      once();
-    }
-  };
-  return candidate;
+Candidate together(std::string_view name, std::int64_t bytes, std::function<void()> once) {
+  return by_all(name, std::move(once), static_cast<std::size_t>(bytes));
 }
 
 // Files take long enough, and what a device does between samples is part of the time.
@@ -221,7 +212,7 @@ void measure_checkpoint_write(Session& session) {
   if (!can_write(session, files)) {
     return;
   }
-  Table table = session.table("Checkpoint Write Bandwidth", 1, Quantity::bandwidth, "Bytes");
+  Topic topic{"checkpoint", "write", "Checkpoint Write Bandwidth", Quantity::bandwidth, "Bytes"};
   for (const std::int64_t bytes : sizes(session)) {
     auto array = array_of(session, bytes);
     BareFile bare(session.job(), files.bare, bytes);
@@ -232,7 +223,7 @@ void measure_checkpoint_write(Session& session) {
       write_checkpoint(array, files.checkpoint);
       return check_checkpoint(array, files.checkpoint);
     };
-    session.measure(table, {"checkpoint", "write", to_string(array.extents()), bytes}, bytes,
+    session.measure(topic, {bytes, to_string(array.extents()), bytes},
                     {std::move(baseline), std::move(own)}, options_of(session));
   }
   std::remove(files.checkpoint.c_str());
@@ -243,7 +234,7 @@ void measure_checkpoint_read(Session& session) {
   if (!can_write(session, files)) {
     return;
   }
-  Table table = session.table("Checkpoint Read Bandwidth", 1, Quantity::bandwidth, "Bytes");
+  Topic topic{"checkpoint", "read", "Checkpoint Read Bandwidth", Quantity::bandwidth, "Bytes"};
   session.remark("files may be read from the page cache, if they fit into it");
   for (const std::int64_t bytes : sizes(session)) {
     auto array = array_of(session, bytes);
@@ -257,7 +248,7 @@ void measure_checkpoint_read(Session& session) {
     own.verify = [&] { return check_checkpoint(array, files.checkpoint); };
     Candidate baseline = together("pread", bytes, [&] { bare.read(); });
     baseline.verify = [&] { return bare.verify([] {}); };
-    session.measure(table, {"checkpoint", "read", to_string(array.extents()), bytes}, bytes,
+    session.measure(topic, {bytes, to_string(array.extents()), bytes},
                     {std::move(baseline), std::move(own)}, options_of(session));
   }
   std::remove(files.checkpoint.c_str());
@@ -336,8 +327,8 @@ void measure_checkpoint_restart(Session& session) {
   auto array = array_of(session, bytes);
   number_rows(array);
   write_checkpoint(array, files.checkpoint);
-  Table table =
-      session.table("Checkpoint Restart by Some Ranks Bandwidth", 1, Quantity::bandwidth, "Ranks");
+  Topic topic{"checkpoint", "restart", "Checkpoint Restart by Some Ranks Bandwidth",
+              Quantity::bandwidth, "Ranks"};
   session.remark("files may be read from the page cache, if they fit into it");
   const std::int32_t ranks = session.job().size();
   std::set<std::int32_t, std::greater<>> readers = {ranks, std::max(ranks / 2, 1), 1};
@@ -347,9 +338,9 @@ void measure_checkpoint_restart(Session& session) {
     Restart restart(session, files.checkpoint, count, array.extents());
     Candidate own = together("tessera", bytes, [&] { restart.read(); });
     own.verify = [&] { return restart.verify(); };
-    session.measure(
-        table, {"checkpoint", "restart", fmt::format("{} ranks to {}", ranks, count), bytes}, count,
-        {together("pread", bytes, [&] { bare.read(); }), std::move(own)}, options_of(session));
+    session.measure(topic, {count, fmt::format("{} ranks to {}", ranks, count), bytes},
+                    {together("pread", bytes, [&] { bare.read(); }), std::move(own)},
+                    options_of(session));
   }
   std::remove(files.checkpoint.c_str());
 }

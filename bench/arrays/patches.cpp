@@ -2,9 +2,8 @@
 //
 // Boxes of a distributed matrix by global indices, compared with the strided calls of rma that move
 // the same bytes with known addresses and shapes: the difference is the cost of arrays.
-#include "bench/parts.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,9 +16,11 @@
 #include <fmt/format.h>
 
 #include "arrays/array.hpp"
+#include "arrays/gather.hpp"
 #include "arrays/patch.hpp"
-#include "bench/baselines/global_arrays.hpp"
-#include "bench/baselines/mpi_memory.hpp"
+#include "bench/baselines/baseline.hpp"
+#include "bench/baselines/mpi.hpp"
+#include "bench/parts.hpp"
 #include "rma/transfer.hpp"
 
 namespace tessera::bench {
@@ -127,14 +128,8 @@ class Patches {
 template <class Once>
 Candidate candidate(std::string name, const std::shared_ptr<Patches>& patches, bool verifies,
                     std::size_t bytes, Once once) {
-  Candidate made;
-  made.name = std::move(name);
-  made.bytes = bytes;
-  made.run = [patches, once](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      once(*patches);
-    }
-  };
+  Candidate made = by_one(
+      std::move(name), [patches, once] { once(*patches); }, bytes);
   if (verifies) {
     made.verify = [patches, once] { return patches->verify([&] { once(*patches); }); };
   }
@@ -152,16 +147,15 @@ std::vector<Candidate> candidates_of(const Session& session, const Array<double>
                     [](Patches& both) { both.by_box(); })};
 }
 
-void measure(Session& session, Table& table, const Array<double>& array, const Box& box,
-             Operation operation, const std::string& name) {
-  const auto bytes = static_cast<std::size_t>(box.volume()) * sizeof(double);
-  const std::vector<Candidate> candidates = candidates_of(session, array, box, operation);
-  const auto measured = session.measure(
-      table, {"arrays", name, to_string(box.extents()), static_cast<std::int64_t>(bytes)},
-      box.extent(0), candidates);
-  if (session.is_leader() && bytes >= large_bytes) {
-    session.targets().observe(large_target, fmt::format("{} {}", name, to_string(box.extents())),
-                              ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns));
+void measure(Session& session, Topic& topic, const Array<double>& array, const Box& box,
+             Operation operation) {
+  const std::int64_t bytes = box.volume() * std::int64_t{sizeof(double)};
+  const std::string shape = to_string(box.extents());
+  const auto measured = session.measure(topic, {box.extent(0), shape, bytes},
+                                        candidates_of(session, array, box, operation));
+  if (bytes >= large_bytes) {
+    session.observe(large_target, fmt::format("{} {}", topic.op, shape), &measured[0],
+                    &measured[1]);
   }
 }
 
@@ -178,19 +172,18 @@ std::optional<Box> box_in_block(const Array<double>& array, std::int64_t edge) {
   return Box(block.lo(), hi);
 }
 
-void measure(Session& session, const Array<double>& array, Operation operation,
-             const std::string& name) {
-  Table in_one = session.table("Box in One Block, " + name, 1, Quantity::latency, "Edge");
+void measure(Session& session, const Array<double>& array, Operation operation) {
+  const std::string name = name_of(operation);
+  Topic in_one{"arrays", name, "Box in One Block, " + name, Quantity::latency, "Edge"};
   for (const std::int64_t edge : {4, 16, 32, 96, 256, 512}) {
     if (const auto box = box_in_block(array, edge)) {
-      measure(session, in_one, array, *box, operation, name);
+      measure(session, in_one, array, *box, operation);
     }
   }
-  Table in_all = session.table("Box in All Blocks, " + name, 1, Quantity::latency, "Edge");
+  Topic in_all{"arrays", name + "_all", "Box in All Blocks, " + name, Quantity::latency, "Edge"};
   for (const std::int64_t edge : {32, 256, 1024}) {
     const std::int64_t lo = (edge_of_array - edge) / 2;
-    measure(session, in_all, array, Box({lo, lo}, {lo + edge, lo + edge}), operation,
-            name + "_all");
+    measure(session, in_all, array, Box({lo, lo}, {lo + edge, lo + edge}), operation);
   }
 }
 
@@ -198,17 +191,13 @@ void measure(Session& session, const Array<double>& array, Operation operation,
 Candidate one_piece(const Array<double>& array, std::size_t bytes, Operation operation) {
   const rma::TeamRank owner{array.team().size() > 1 ? 1 : 0};
   const auto buffer = std::make_shared<std::vector<double>>(bytes / sizeof(double));
-  Candidate candidate;
-  candidate.name = "contiguous";
-  candidate.bytes = bytes;
-  candidate.run = [buffer, &job = array.job(), at = array.region().at(owner), bytes,
-                   operation](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      rma::require(operation == Operation::get ? rma::get(job, at, buffer->data(), bytes)
-                                               : rma::put(job, at, buffer->data(), bytes));
-    }
-  };
-  return candidate;
+  return by_one(
+      "contiguous",
+      [buffer, &job = array.job(), at = array.region().at(owner), bytes, operation] {
+        rma::require(operation == Operation::get ? rma::get(job, at, buffer->data(), bytes)
+                                                 : rma::put(job, at, buffer->data(), bytes));
+      },
+      bytes);
 }
 
 /// A box at the lower corner of a block, by MPI's subarray types, and its data check.
@@ -293,20 +282,13 @@ std::optional<Candidate> mpi_box(const Session& session, const MpiMemory* memory
     return {};
   }
   const int owner = array.team().size() > 1 ? 1 : 0;
-  Candidate candidate;
-  candidate.name = "mpi subarray";
-  candidate.bytes = static_cast<std::size_t>(box.volume()) * sizeof(double);
+  const auto bytes = static_cast<std::size_t>(box.volume()) * sizeof(double);
   if (!session.is_leader()) {
-    candidate.run = [](std::int64_t) {};
-    return candidate;
+    return by_one("mpi subarray", [] {}, bytes);
   }
   const auto boxes = std::make_shared<MpiBoxes>(*memory, owner, array.box_of(rma::TeamRank{owner}),
                                                 box, operation);
-  candidate.run = [boxes](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      boxes->move();
-    }
-  };
+  Candidate candidate = by_one("mpi subarray", [boxes] { boxes->move(); }, bytes);
   candidate.verify = [boxes] { return boxes->verify(); };
   return candidate;
 }
@@ -366,14 +348,9 @@ std::optional<Candidate> global_arrays_box(const Session& session, GlobalArray* 
   if (!boxes->fits()) {
     return {};
   }
-  Candidate candidate;
-  candidate.name = GlobalArrays::name;
-  candidate.bytes = static_cast<std::size_t>(volume(extents)) * sizeof(double);
-  candidate.run = [boxes](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      boxes->move();
-    }
-  };
+  Candidate candidate = by_one(
+      GlobalArrays::name, [boxes] { boxes->move(); },
+      static_cast<std::size_t>(volume(extents)) * sizeof(double));
   if (session.is_leader()) {
     candidate.verify = [boxes] { return boxes->verify(); };
   }
@@ -399,39 +376,29 @@ OtherLibraries other_libraries(Session& session, const arrays::Extents& extents)
 }
 
 void measure_boxes(Session& session, const Array<double>& array, const OtherLibraries& others,
-                   Operation operation, const std::string& name,
-                   const std::vector<std::int64_t>& edges) {
+                   Operation operation, const std::vector<std::int64_t>& edges) {
   const int dims = array.extents().ndims();
-  std::optional<Table> table;
+  const int owner = array.team().size() > 1 ? 1 : 0;
+  const std::string name = name_of(operation);
+  Topic topic{"arrays", fmt::format("{}_{}d", name, dims),
+              fmt::format("Box of {} Dimensions, {}, Bandwidth", dims, name), Quantity::bandwidth,
+              "Edge"};
   for (const std::int64_t edge : edges) {
     const auto box = box_in_block(array, edge);
     if (!box) {
       continue;
     }
-    const auto bytes = static_cast<std::size_t>(box->volume()) * sizeof(double);
-    auto candidates = candidates_of(session, array, *box, operation);
-    if (auto by_mpi = mpi_box(session, others.mpi.get(), array, *box, operation)) {
-      candidates.insert(candidates.begin(), std::move(*by_mpi));
-    }
-    if (auto by_theirs =
-            global_arrays_box(session, others.global_array.get(), array.team().size() > 1 ? 1 : 0,
-                              box->extents(), operation)) {
-      candidates.insert(candidates.begin(), std::move(*by_theirs));
-    }
-    candidates.insert(candidates.begin(), one_piece(array, bytes, operation));
-    if (!table) {
-      table.emplace(session.table(fmt::format("Box of {} Dimensions, {}, Bandwidth", dims, name),
-                                  candidates.size() - 1, Quantity::bandwidth, "Edge"));
-    }
+    const std::int64_t bytes = box->volume() * std::int64_t{sizeof(double)};
+    std::vector<Candidate> candidates{one_piece(array, static_cast<std::size_t>(bytes), operation)};
+    add(candidates,
+        global_arrays_box(session, others.global_array.get(), owner, box->extents(), operation));
+    add(candidates, mpi_box(session, others.mpi.get(), array, *box, operation));
+    add(candidates, candidates_of(session, array, *box, operation));
     const auto measured =
-        session.measure(*table,
-                        {"arrays", fmt::format("{}_{}d", name, dims), to_string(box->extents()),
-                         static_cast<std::int64_t>(bytes)},
-                        edge, candidates);
+        session.measure(topic, {edge, to_string(box->extents()), bytes}, candidates);
     if (session.is_leader()) {
-      const Ratio ratio = ratio_of_medians(measured.front().samples_ns, measured.back().samples_ns);
-      session.remark(fmt::format("{}: speed / the same bytes in one piece: {:.3f} [{:.3f},{:.3f}]",
-                                 edge, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
+      session.remark(fmt::format("{}: speed / the same bytes in one piece", edge),
+                     ratio_of_medians(measured.front().samples_ns, measured.back().samples_ns));
     }
   }
 }
@@ -446,8 +413,8 @@ void measure_boxes(Session& session) {
     auto array = Array<double>::create(session.job(), extents, {.name = "boxes"}).value();
     const OtherLibraries others = other_libraries(session, extents);
     const auto& edges = extents.ndims() == 3 ? large_edges : small_edges;
-    measure_boxes(session, array, others, Operation::put, "put", edges);
-    measure_boxes(session, array, others, Operation::get, "get", edges);
+    measure_boxes(session, array, others, Operation::put, edges);
+    measure_boxes(session, array, others, Operation::get, edges);
   }
 }
 
@@ -455,13 +422,211 @@ void measure_patches(Session& session) {
   auto array =
       Array<double>::create(session.job(), {edge_of_array, edge_of_array}, {.name = "patches"})
           .value();
-  measure(session, array, Operation::put, "put");
-  measure(session, array, Operation::get, "get");
-  measure(session, array, Operation::accumulate, "accumulate");
+  for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
+    measure(session, array, operation);
+  }
 }
 
 std::vector<Target> patch_targets() {
   return {{.name = std::string(large_target), .reference = std::string(bare), .limit = 0.95}};
+}
+
+// Listed elements of a distributed matrix, gathered, scattered and accumulated by all ranks at
+// once, compared with Global Arrays.
+
+namespace {
+
+using arrays::Array;
+using arrays::IndexList;
+
+constexpr std::int64_t bits_of_offset = 22;
+constexpr std::int64_t edge = 1 << (bits_of_offset / 2);
+constexpr std::int64_t elements = edge * edge;
+constexpr double alpha = 0.5;
+constexpr std::int64_t bytes_per_element =
+    4;  ///< of the largest size of -m, so that 4 MiB give all
+constexpr std::string_view rated = "gather of 10⁶ elements: speed / Global Arrays";
+constexpr std::int64_t rated_count = 1'000'000;
+
+/// The `number`-th of all elements in a shuffled order, in which each element comes once.
+std::int64_t shuffled(std::int64_t number) {
+  constexpr std::uint64_t mask = elements - 1;
+  auto mixed = static_cast<std::uint64_t>(number);
+  for (const std::uint64_t factor : {0x9E3779B1U, 0x85EBCA77U}) {
+    mixed = (mixed * factor) & mask;
+    mixed ^= mixed >> (bits_of_offset / 2);
+  }
+  return static_cast<std::int64_t>(mixed);
+}
+
+double value_at(std::int64_t element, double factor) {
+  return factor * static_cast<double>(element % 1009 + 1);
+}
+
+/// A rank's list: elements that no other rank lists, and a value for each.
+struct List {
+  List(int rank, int ranks, std::int64_t count) : values(static_cast<std::size_t>(count)) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t element = shuffled(i * ranks + rank);
+      numbers.push_back(element);
+      places.push_back(element / edge);
+      places.push_back(element % edge);
+    }
+  }
+  void fill(double factor) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = value_at(numbers[i], factor);
+    }
+  }
+  /// The first difference, or an empty string.
+  [[nodiscard]] std::string compare(double factor) const {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != value_at(numbers[i], factor)) {
+        return fmt::format("({}, {}) is {}, not {}", places[2 * i], places[2 * i + 1], values[i],
+                           value_at(numbers[i], factor));
+      }
+    }
+    return "";
+  }
+
+  std::vector<std::int64_t> numbers;
+  std::vector<std::int64_t> places;
+  std::vector<double> values;
+};
+
+/// The same functions for both libraries.
+class OwnMatrix {
+ public:
+  static constexpr std::string_view name = "tessera";
+  explicit OwnMatrix(const rma::Job& job)
+      : array_(Array<double>::create(job, {edge, edge}, {.name = "elements"}).value()) {}
+  void gather(List& list) { rma::require(arrays::gather(array_, flat(list), list.values)); }
+  void scatter(const List& list) {
+    rma::require(arrays::scatter(array_, flat(list), list.values));
+    sync();
+  }
+  void accumulate(const List& list) {
+    rma::require(arrays::scatter_accumulate(array_, flat(list), list.values, alpha));
+    sync();
+  }
+  void sync() { rma::require(array_.sync()); }
+
+ private:
+  static IndexList flat(const List& list) { return IndexList::flat(list.places, 2); }
+  Array<double> array_;
+};
+
+class GlobalArraysMatrix {
+ public:
+  static constexpr std::string_view name = GlobalArrays::name;
+  explicit GlobalArraysMatrix(GlobalArrays& library)
+      : library_(library), array_(library.create(std::array{edge, edge})) {}
+  void gather(List& list) { array_->gather(list.places, list.values); }
+  void scatter(const List& list) {
+    array_->scatter(list.places, list.values);
+    sync();
+  }
+  void accumulate(const List& list) {
+    array_->scatter_accumulate(list.places, list.values, alpha);
+    sync();
+  }
+  void sync() { library_.sync(); }
+
+ private:
+  GlobalArrays& library_;
+  std::unique_ptr<GlobalArray> array_;
+};
+
+template <class Matrix>
+void move(Matrix& matrix, List& list, Operation operation) {
+  switch (operation) {
+    case Operation::get:
+      matrix.gather(list);
+      break;
+    case Operation::put:
+      matrix.scatter(list);
+      break;
+    default:
+      matrix.accumulate(list);
+      break;
+  }
+}
+
+/// Scatters values, does the measured operation once, and gathers the result.
+template <class Matrix>
+std::string verify(Matrix& matrix, List& list, Operation operation) {
+  list.fill(1);
+  matrix.scatter(list);
+  list.fill(3);
+  move(matrix, list, operation);
+  if (operation != Operation::get) {
+    matrix.gather(list);
+  }
+  matrix.sync();
+  return list.compare(operation == Operation::get   ? 1
+                      : operation == Operation::put ? 3
+                                                    : 1 + 3 * alpha);
+}
+
+template <class Matrix>
+Candidate candidate(const std::shared_ptr<Matrix>& matrix, const std::shared_ptr<List>& list,
+                    Operation operation) {
+  Candidate made =
+      by_all(Matrix::name, [matrix, list, operation] { move(*matrix, *list, operation); });
+  made.verify = [matrix, list, operation] { return verify(*matrix, *list, operation); };
+  return made;
+}
+
+/// One matrix of each library; Global Arrays' only if available.
+struct Matrices {
+  std::shared_ptr<OwnMatrix> own;
+  std::shared_ptr<GlobalArraysMatrix> theirs;
+
+  /// Tessera's last.
+  [[nodiscard]] std::vector<Candidate> candidates(const std::shared_ptr<List>& list,
+                                                  Operation operation) const {
+    std::vector<Candidate> all;
+    if (theirs != nullptr) {
+      all.push_back(candidate(theirs, list, operation));
+    }
+    all.push_back(candidate(own, list, operation));
+    return all;
+  }
+};
+
+void measure(Session& session, const Matrices& matrices, Operation operation,
+             const std::string& name) {
+  const int ranks = session.group().size();
+  const std::int64_t most =
+      std::min({rated_count, elements / ranks, session.options().max_size / bytes_per_element});
+  Topic topic{"arrays", name, "Elements by Lists, " + name, Quantity::latency, "Elements"};
+  for (std::int64_t count = 1000; count <= most; count *= 10) {
+    const auto list = std::make_shared<List>(session.group().rank(), ranks, count);
+    const auto measured = session.measure(
+        topic, {count, fmt::format("{} elements", count), count * std::int64_t{sizeof(double)}},
+        matrices.candidates(list, operation));
+    if (session.is_leader() && measured.size() > 1 && operation == Operation::get &&
+        count == rated_count) {
+      session.observe_ratio_to(measured[0].name, rated, fmt::format("{} ranks", ranks),
+                               ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns));
+    }
+  }
+}
+
+}  // namespace
+
+void measure_elements(Session& session) {
+  Matrices matrices{std::make_shared<OwnMatrix>(session.job()), nullptr};
+  if (GlobalArrays* const library = session.global_arrays()) {
+    matrices.theirs = std::make_shared<GlobalArraysMatrix>(*library);
+  }
+  measure(session, matrices, Operation::get, "gather");
+  measure(session, matrices, Operation::put, "scatter");
+  measure(session, matrices, Operation::accumulate, "scatter_accumulate");
+}
+
+std::vector<Target> element_targets() {
+  return {{.name = std::string(rated), .reference = std::string(GlobalArrays::name), .limit = 5}};
 }
 
 }  // namespace tessera::bench

@@ -6,7 +6,7 @@
 // Both have functions of the same names, and the linker would take those of the first library. The
 // build therefore links ARMCI-MPI's object and archive into one object whose ARMCI names are local
 // to it (bench/CMakeLists.txt, "sealed").
-#include "bench/baselines/armci_baseline.hpp"
+#include "bench/baselines/baseline.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +16,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/baselines/mapping.hpp"
-#include "bench/support/fetch_add.hpp"
-#include "bench/support/transfer.hpp"
+#include "bench/baselines/memory_baseline.hpp"
+#include "bench/support/candidate.hpp"
 #ifndef TESSERA_BENCH_OWN_ARMCI
 #include "bench/baselines/mpi_api.hpp"
 #endif
@@ -158,15 +157,7 @@ class Armci final : public ArmciBaseline {
   [[nodiscard]] Candidate lock_at_target() override { return locks(target); }
 
   [[nodiscard]] Candidate barrier() override {
-    Candidate candidate;
-    candidate.name = library;
-    candidate.cooperative = true;
-    candidate.run = [](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        ARMCI_Barrier();
-      }
-    };
-    return candidate;
+    return by_all(library, [] { ARMCI_Barrier(); });
   }
 
   [[nodiscard]] Started started_get(std::size_t bytes) override {
@@ -280,83 +271,71 @@ class Armci final : public ArmciBaseline {
     std::byte* here = local_->bytes().data();
     std::byte* there = there_;
     const auto bytes = static_cast<int>(c.run_bytes);
-    switch (c.operation) {
-      case Operation::get:
-        return make(c, [=](std::size_t local, std::size_t remote) {
+    return by_operation(
+        c, [&](auto once) { return make(c, once); },
+        [=](std::size_t local, std::size_t remote) {
           ARMCI_Get(there + remote, here + local, bytes, target);
-        });
-      case Operation::accumulate:
-        return make(c, [=](std::size_t local, std::size_t remote) {
+        },
+        [=](std::size_t local, std::size_t remote) {
           double scale = c.scale;
           ARMCI_Acc(ARMCI_ACC_DBL, &scale, here + local, there + remote, bytes, target);
-        });
-      default:
-        return make(c, [=](std::size_t local, std::size_t remote) {
+        },
+        [=](std::size_t local, std::size_t remote) {
           ARMCI_Put(here + local, there + remote, bytes, target);
         });
-    }
   }
 
   [[nodiscard]] Candidate strided(const Case& c) const {
     std::byte* here = local_->bytes().data();
     std::byte* there = there_;
     const Strides strides(c);
-    switch (c.operation) {
-      case Operation::get:
-        return make(c, [=](std::size_t local, std::size_t remote) {
+    return by_operation(
+        c, [&](auto once) { return make(c, once); },
+        [=](std::size_t local, std::size_t remote) {
           Strides s = strides;
           ARMCI_GetS(there + remote, s.remote.data(), here + local, s.local.data(), s.count.data(),
                      1, target);
-        });
-      case Operation::accumulate:
-        return make(c, [=](std::size_t local, std::size_t remote) {
+        },
+        [=](std::size_t local, std::size_t remote) {
           Strides s = strides;
           double scale = c.scale;
           ARMCI_AccS(ARMCI_ACC_DBL, &scale, here + local, s.local.data(), there + remote,
                      s.remote.data(), s.count.data(), 1, target);
-        });
-      default:
-        return make(c, [=](std::size_t local, std::size_t remote) {
+        },
+        [=](std::size_t local, std::size_t remote) {
           Strides s = strides;
           ARMCI_PutS(here + local, s.local.data(), there + remote, s.remote.data(), s.count.data(),
                      1, target);
         });
-    }
   }
 
   [[nodiscard]] Candidate list(const Case& c) const {
     const auto at = std::make_shared<AddressList>(c, local_->bytes().data(), there_);
-    switch (c.operation) {
-      case Operation::get:
-        return make(c, [=](std::size_t, std::size_t) { ARMCI_GetV(&at->vector, 1, target); });
-      case Operation::accumulate:
-        return make(c, [=](std::size_t, std::size_t) {
+    return by_operation(
+        c, [&](auto once) { return make(c, once); },
+        [=](std::size_t, std::size_t) { ARMCI_GetV(&at->vector, 1, target); },
+        [=](std::size_t, std::size_t) {
           double scale = c.scale;
           ARMCI_AccV(ARMCI_ACC_DBL, &scale, &at->vector, 1, target);
-        });
-      default:
-        return make(c, [=](std::size_t, std::size_t) { ARMCI_PutV(&at->vector, 1, target); });
-    }
+        },
+        [=](std::size_t, std::size_t) { ARMCI_PutV(&at->vector, 1, target); });
   }
 
   /// One non-blocking call without a handle for each run, and one wait.
   [[nodiscard]] Candidate separate(const Case& c) const {
     const auto bytes = static_cast<int>(c.run_bytes);
-    switch (c.operation) {
-      case Operation::get:
-        return each_run(c, [bytes](std::byte* mine, std::byte* theirs) {
+    return by_operation(
+        c, [&](auto once) { return each_run(c, once); },
+        [bytes](std::byte* mine, std::byte* theirs) {
           ARMCI_NbGet(theirs, mine, bytes, target, nullptr);
-        });
-      case Operation::accumulate:
-        return each_run(c, [bytes, scale = c.scale](std::byte* mine, std::byte* theirs) {
+        },
+        [bytes, scale = c.scale](std::byte* mine, std::byte* theirs) {
           double factor = scale;
           ARMCI_NbAcc(ARMCI_ACC_DBL, &factor, mine, theirs, bytes, target, nullptr);
-        });
-      default:
-        return each_run(c, [bytes](std::byte* mine, std::byte* theirs) {
+        },
+        [bytes](std::byte* mine, std::byte* theirs) {
           ARMCI_NbPut(mine, theirs, bytes, target, nullptr);
         });
-    }
   }
 
   template <class Call>
@@ -401,27 +380,14 @@ class Armci final : public ArmciBaseline {
 
   template <class Word>
   [[nodiscard]] Candidate swap_of(int operation, std::size_t offset) const {
-    Candidate candidate;
-    candidate.name = library;
-    candidate.bytes = sizeof(Word);
-    const auto exchange = [operation, word = there_ + offset](Word value) {
-      ARMCI_Rmw(operation, &value, word, 0, target);
-      return value;
-    };
-    candidate.run = [exchange](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        (void)exchange(static_cast<Word>(i));
-      }
-    };
-    if (group_.rank() == 0) {
-      candidate.verify = [exchange]() -> std::string {
-        (void)exchange(7);
-        const Word first = exchange(50);
-        const Word second = exchange(0);
-        return first == 7 && second == 50 ? "" : fmt::format("swaps gave {}, {}", first, second);
-      };
-    }
-    return candidate;
+    return swap_candidate(
+        library, group_.rank() == 0,
+        [operation, word = there_ + offset](std::int64_t value) {
+          auto word_value = static_cast<Word>(value);
+          ARMCI_Rmw(operation, &word_value, word, 0, target);
+          return word_value;
+        },
+        sizeof(Word));
   }
 
   [[nodiscard]] long add(int increment) const {
@@ -439,15 +405,10 @@ class Armci final : public ArmciBaseline {
   [[nodiscard]] Candidate lock_unlock() const { return locks(group_.rank()); }
 
   [[nodiscard]] static Candidate locks(int owner) {
-    Candidate candidate;
-    candidate.name = library;
-    candidate.run = [owner](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        ARMCI_Lock(0, owner);
-        ARMCI_Unlock(0, owner);
-      }
-    };
-    return candidate;
+    return by_one(library, [owner] {
+      ARMCI_Lock(0, owner);
+      ARMCI_Unlock(0, owner);
+    });
   }
 
   RankGroup& group_;

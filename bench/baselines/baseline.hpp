@@ -15,15 +15,17 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bench/support/candidate.hpp"
-#include "bench/support/case.hpp"
-#include "bench/support/rank_group.hpp"
+#include "bench/support/measure.hpp"
 
 namespace tessera::bench {
 
@@ -64,5 +66,96 @@ std::unique_ptr<Baseline> make_armci_baseline(RankGroup& group, const BaselineOp
 /// Starts OpenSHMEM, which ends the job if it can't start.
 std::unique_ptr<Baseline> make_shmem_baseline(RankGroup& group, const BaselineOptions& options,
                                               std::string& missing);
+
+// ArmciBaseline: an implementation of the ARMCI interface: ARMCI-MPI, or Tessera's own one. Besides
+// cases, it has the operations of ARMCI that are none. Rank 0 is the origin and rank 1 the target.
+
+class ArmciBaseline : public Baseline {
+ public:
+  /// Fetch-and-add, and swap, of an int.
+  [[nodiscard]] virtual Candidate add_int() = 0;
+  [[nodiscard]] virtual Candidate swap_int() = 0;
+  /// Locks and unlocks a mutex of the target.
+  [[nodiscard]] virtual Candidate lock_at_target() = 0;
+  /// Of all ranks.
+  [[nodiscard]] virtual Candidate barrier() = 0;
+  /// A get of `bytes` with separate start and wait. Requires: they fit into the buffers.
+  [[nodiscard]] virtual Started started_get(std::size_t bytes) = 0;
+
+  /// Collective. ARMCI_Barrier.
+  virtual void wait_for_all() = 0;
+
+  /// Collective. Allocates until there are `count` allocations, or for 20 s. Each holds its number
+  /// at the target. Returns how many there are.
+  virtual std::int64_t allocate(std::int64_t count) = 0;
+  /// Gets a word from allocations `first` to `first + count`, each next address from the word
+  /// before: the time of one get, not the number that a processor can have outstanding.
+  [[nodiscard]] virtual Candidate get_from(std::int64_t first, std::int64_t count) = 0;
+  /// Collective. Frees what allocate() has allocated.
+  virtual void free_allocations() = 0;
+};
+
+/// Collective. Starts ARMCI on a job of its own beside the benchmark's; null, with the reason in
+/// `missing`, without a second rank. ARMCI-MPI is made by make_armci_baseline().
+std::unique_ptr<ArmciBaseline> make_tessera_armci(RankGroup& group, const BaselineOptions& options,
+                                                  std::string& missing);
+
+// GlobalArrays: the Global Arrays library, for parts that compare Tessera with it. This header
+// includes none of its headers.
+
+/// An array of doubles in Global Arrays' own distribution. Boxes use global indices, row-major, and
+/// exclude their ends.
+class GlobalArray {
+ public:
+  struct Box {
+    std::vector<std::int64_t> lo;
+    std::vector<std::int64_t> hi;
+  };
+
+  /// Collective.
+  virtual ~GlobalArray() = default;
+
+  /// The block of a rank.
+  [[nodiscard]] virtual Box block_of(int rank) const = 0;
+
+  /// Locally complete on return. Requires: room for the box.
+  virtual void put(const Box& box, const double* from) = 0;
+  virtual void get(const Box& box, double* to) = 0;
+  virtual void accumulate(const Box& box, const double* from, double alpha) = 0;
+
+  /// `places` holds the indices of one element after the other, as many elements as values.
+  virtual void gather(std::span<const std::int64_t> places, std::span<double> values) = 0;
+  virtual void scatter(std::span<const std::int64_t> places, std::span<const double> values) = 0;
+  virtual void scatter_accumulate(std::span<const std::int64_t> places,
+                                  std::span<const double> values, double alpha) = 0;
+};
+
+/// A counter from which ranks draw numbers (NGA_Read_inc).
+class GlobalCounter {
+ public:
+  /// Collective.
+  virtual ~GlobalCounter() = default;
+  /// Returns the counter's value and adds `count` to it.
+  virtual std::int64_t draw(std::int64_t count) = 0;
+};
+
+class GlobalArrays {
+ public:
+  static constexpr std::string_view name = "global arrays";
+
+  /// Collective, like all functions except those of a single array. Null, with the reason in
+  /// `missing`, if this build lacks Global Arrays or MPI doesn't run with these ranks. It can't be
+  /// started twice in a process.
+  static std::unique_ptr<GlobalArrays> start(RankGroup& group, std::string& missing);
+  virtual ~GlobalArrays() = default;
+
+  /// All elements are zero.
+  [[nodiscard]] virtual std::unique_ptr<GlobalArray> create(
+      std::span<const std::int64_t> extents) = 0;
+  /// Starts at 0; lives on rank 0.
+  [[nodiscard]] virtual std::unique_ptr<GlobalCounter> create_counter() = 0;
+  /// Returns after all ranks have called it, and all puts of all ranks have arrived.
+  virtual void sync() = 0;
+};
 
 }  // namespace tessera::bench

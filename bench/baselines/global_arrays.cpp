@@ -3,7 +3,7 @@
 // Global Arrays on ARMCI-MPI, as Debian builds it. Sealed together with ARMCI-MPI
 // (bench/CMakeLists.txt), because it calls functions with the names of Tessera's own ARMCI
 // interface.
-#include "bench/baselines/global_arrays.hpp"
+#include "bench/baselines/baseline.hpp"
 
 #include "bench/baselines/mpi_api.hpp"
 

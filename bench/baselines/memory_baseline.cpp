@@ -1,15 +1,145 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/baselines/memory_baseline.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <system_error>
 
-#include <fmt/format.h>
-
-#include "bench/baselines/kernels.hpp"
-#include "bench/support/fetch_add.hpp"
+#include "bench/support/candidate.hpp"
 
 namespace tessera::bench {
+namespace {
+
+[[noreturn]] void fail(int cause, const char* what) {
+  throw std::system_error(cause, std::generic_category(), what);
+}
+
+void* map_own(std::size_t bytes) {
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+void* map_shared(std::size_t bytes) {
+  const int file = memfd_create("tessera-bench-baseline", MFD_CLOEXEC);
+  if (file < 0) {
+    fail(errno, "cannot create a shared-memory file for a baseline's buffer (memfd_create)");
+  }
+  // Allocate now: a later lack of memory would be a SIGBUS.
+  if (const int cause = posix_fallocate(file, 0, static_cast<off_t>(bytes)); cause != 0) {
+    close(file);
+    fail(cause, "cannot allocate shared memory for a baseline's buffer (posix_fallocate)");
+  }
+  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  return address;
+}
+
+}  // namespace
+
+Mapping::Mapping(std::size_t bytes, Sharing sharing, std::size_t offset_bytes) {
+  const std::size_t all = bytes + offset_bytes;
+  void* address = sharing == Sharing::shared ? map_shared(all) : map_own(all);
+  if (address == MAP_FAILED) {
+    fail(errno, "cannot map memory for a baseline's buffer (mmap)");
+  }
+  mapped_ = {static_cast<std::byte*>(address), all};
+  bytes_ = mapped_.subspan(offset_bytes);
+  std::memset(address, 0, all);
+}
+
+Mapping::~Mapping() {
+  munmap(mapped_.data(), mapped_.size());
+}
+
+std::size_t line_offset(const void* address) {
+  constexpr std::uintptr_t line = 64;
+  return reinterpret_cast<std::uintptr_t>(address) % line;
+}
+
+namespace kernels {
+namespace {
+
+// Only the operation determines the buffers' type: accumulate uses doubles.
+double* doubles(std::byte* bytes) {
+  return reinterpret_cast<double*>(bytes);
+}
+const double* doubles(const std::byte* bytes) {
+  return reinterpret_cast<const double*>(bytes);
+}
+
+}  // namespace
+
+void copy_rows(std::byte* to, std::size_t to_stride, const std::byte* from, std::size_t from_stride,
+               std::size_t row_bytes, std::int64_t rows) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::memcpy(to, from, row_bytes);
+    to += to_stride;
+    from += from_stride;
+  }
+}
+
+void copy_list(std::byte* const* to, const std::byte* const* from, std::size_t run_bytes,
+               std::int64_t runs) {
+  for (std::int64_t run = 0; run < runs; ++run) {
+    std::memcpy(to[run], from[run], run_bytes);
+  }
+}
+
+void axpy(double* y, const double* x, double a, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] += a * x[i];
+  }
+}
+
+void axpy_rows(std::byte* y, std::size_t y_stride, const std::byte* x, std::size_t x_stride,
+               double a, std::size_t row_bytes, std::int64_t rows) {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    axpy(doubles(y), doubles(x), a, row_bytes / sizeof(double));
+    y += y_stride;
+    x += x_stride;
+  }
+}
+
+void axpy_list(std::byte* const* y, const std::byte* const* x, double a, std::size_t run_bytes,
+               std::int64_t runs) {
+  for (std::int64_t run = 0; run < runs; ++run) {
+    axpy(doubles(y[run]), doubles(x[run]), a, run_bytes / sizeof(double));
+  }
+}
+
+std::int64_t fetch_add(std::int64_t& word, std::int64_t increment) {
+  return std::atomic_ref<std::int64_t>(word).fetch_add(increment);
+}
+
+std::int64_t swap(std::int64_t& word, std::int64_t desired) {
+  return std::atomic_ref<std::int64_t>(word).exchange(desired);
+}
+
+std::int64_t compare_swap(std::int64_t& word, std::int64_t expected, std::int64_t desired) {
+  std::atomic_ref<std::int64_t>(word).compare_exchange_strong(expected, desired);
+  return expected;
+}
+
+void lock_unlock(std::int64_t& word) {
+  std::atomic_ref<std::int64_t> lock(word);
+  std::int64_t free = 0;
+  lock.compare_exchange_strong(free, 1, std::memory_order_acquire);
+  lock.exchange(0, std::memory_order_release);
+}
+
+void triad(double* a, const double* b, const double* c, double scale, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    a[i] = b[i] + scale * c[i];
+  }
+}
+
+}  // namespace kernels
+
 namespace {
 
 double* doubles(std::byte* bytes) {
@@ -84,121 +214,90 @@ std::optional<Candidate> MemoryBaseline::candidate(const Case& c) {
   return std::nullopt;
 }
 
+template <class Once>
+Candidate MemoryBaseline::candidate_of(const Case& c, Once once) const {
+  return transfer_candidate(c.operation == Operation::accumulate ? "axpy" : "memcpy", c,
+                            workspace(), verifies_, once);
+}
+
 Candidate MemoryBaseline::contiguous(const Case& c) const {
   std::byte* here = local_.data();
   std::byte* there = remote_.data();
-  const auto make = [&](const char* name, auto once) {
-    return transfer_candidate(name, c, workspace(), verifies_, once);
-  };
-  switch (c.operation) {
-    case Operation::accumulate:
-      return make("axpy", [=](std::size_t local, std::size_t remote) {
+  const auto make = [&](auto once) { return candidate_of(c, once); };
+  return by_operation(
+      c, make,
+      [=](std::size_t local, std::size_t remote) {
+        copy_run(here + local, there + remote, c.run_bytes);
+      },
+      [=](std::size_t local, std::size_t remote) {
         kernels::axpy(doubles(there + remote), doubles(here + local), c.scale,
                       c.run_bytes / sizeof(double));
-      });
-    case Operation::get:
-      return make("memcpy", [=](std::size_t local, std::size_t remote) {
-        copy_run(here + local, there + remote, c.run_bytes);
-      });
-    default:
-      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+      },
+      [=](std::size_t local, std::size_t remote) {
         copy_run(there + remote, here + local, c.run_bytes);
       });
-  }
 }
 
 Candidate MemoryBaseline::rows(const Case& c) const {
   std::byte* here = local_.data();
   std::byte* there = remote_.data();
-  const auto make = [&](const char* name, auto once) {
-    return transfer_candidate(name, c, workspace(), verifies_, once);
-  };
-  switch (c.operation) {
-    case Operation::accumulate:
-      return make("axpy", [=](std::size_t local, std::size_t remote) {
-        kernels::axpy_rows(there + remote, c.remote_stride, here + local, c.local_stride, c.scale,
-                           c.run_bytes, c.runs);
-      });
-    case Operation::get:
-      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+  const auto make = [&](auto once) { return candidate_of(c, once); };
+  return by_operation(
+      c, make,
+      [=](std::size_t local, std::size_t remote) {
         kernels::copy_rows(here + local, c.local_stride, there + remote, c.remote_stride,
                            c.run_bytes, c.runs);
-      });
-    default:
-      return make("memcpy", [=](std::size_t local, std::size_t remote) {
+      },
+      [=](std::size_t local, std::size_t remote) {
+        kernels::axpy_rows(there + remote, c.remote_stride, here + local, c.local_stride, c.scale,
+                           c.run_bytes, c.runs);
+      },
+      [=](std::size_t local, std::size_t remote) {
         kernels::copy_rows(there + remote, c.remote_stride, here + local, c.local_stride,
                            c.run_bytes, c.runs);
       });
-  }
 }
 
 Candidate MemoryBaseline::list(const Case& c) const {
-  const auto make = [&](const char* name, auto once) {
-    return transfer_candidate(name, c, workspace(), verifies_, once);
-  };
+  const auto make = [&](auto once) { return candidate_of(c, once); };
   const Addresses at(c, local_.data(), remote_.data());
-  switch (c.operation) {
-    case Operation::accumulate:
-      return make("axpy", [=](std::size_t, std::size_t) {
-        kernels::axpy_list(at.remote.data(), at.local.data(), c.scale, c.run_bytes, c.runs);
-      });
-    case Operation::get:
-      return make("memcpy", [=](std::size_t, std::size_t) {
+  return by_operation(
+      c, make,
+      [=](std::size_t, std::size_t) {
         kernels::copy_list(at.local.data(), at.remote.data(), c.run_bytes, c.runs);
-      });
-    default:
-      return make("memcpy", [=](std::size_t, std::size_t) {
+      },
+      [=](std::size_t, std::size_t) {
+        kernels::axpy_list(at.remote.data(), at.local.data(), c.scale, c.run_bytes, c.runs);
+      },
+      [=](std::size_t, std::size_t) {
         kernels::copy_list(at.remote.data(), at.local.data(), c.run_bytes, c.runs);
       });
-  }
 }
 
 Candidate MemoryBaseline::atomic(const Case& c) const {
   auto& word = *reinterpret_cast<std::int64_t*>(remote_.data());
   Candidate candidate;
+  switch (c.operation) {
+    case Operation::lock_unlock:
+      candidate = by_one("two atomics", [&word] { kernels::lock_unlock(word); });
+      break;
+    case Operation::swap:
+      candidate = swap_candidate(
+          "xchg", verifies_, [&word](std::int64_t value) { return kernels::swap(word, value); });
+      break;
+    case Operation::compare_swap:
+      candidate = compare_swap_candidate("lock cmpxchg", verifies_,
+                                         [&word](std::int64_t expected, std::int64_t desired) {
+                                           return kernels::compare_swap(word, expected, desired);
+                                         });
+      break;
+    default:
+      candidate = fetch_add_candidate("lock xadd", verifies_, [&word](std::int64_t increment) {
+        return kernels::fetch_add(word, increment);
+      });
+  }
   if (verifies_) {
     candidate.prepare = [&word] { word = 0; };
-  }
-  if (c.operation == Operation::lock_unlock) {
-    candidate.name = "two atomics";
-    candidate.run = [&word](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        kernels::lock_unlock(word);
-      }
-    };
-    return candidate;
-  }
-  if (c.operation == Operation::swap) {
-    candidate.name = "xchg";
-    candidate.bytes = sizeof word;
-    candidate.run = [&word](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        (void)kernels::swap(word, i);
-      }
-    };
-    return candidate;
-  }
-  if (c.operation == Operation::compare_swap) {
-    Candidate exchange = compare_swap_candidate(
-        "lock cmpxchg", verifies_, [&word](std::int64_t expected, std::int64_t desired) {
-          return kernels::compare_swap(word, expected, desired);
-        });
-    exchange.prepare = std::move(candidate.prepare);
-    return exchange;
-  }
-  candidate.name = "lock xadd";
-  candidate.bytes = sizeof word;
-  candidate.run = [&word](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      (void)kernels::fetch_add(word, 1);
-    }
-  };
-  if (verifies_) {
-    candidate.verify = [&word, run = candidate.run]() -> std::string {
-      word = 0;
-      run(3);
-      return word == 3 ? "" : fmt::format("three additions of 1 to 0 gave {}", word);
-    };
   }
   return candidate;
 }
@@ -208,29 +307,22 @@ Candidate triad_candidate(RankGroup& group, std::size_t elements) {
     std::vector<double> a, b, c;
   };
   const auto arrays = std::make_shared<Arrays>();
-  Candidate candidate;
-  candidate.name = "triad";
-  candidate.cooperative = true;
-  candidate.bytes = 3 * sizeof(double) * elements * static_cast<std::size_t>(group.size());
+  Candidate candidate = by_all(
+      "triad",
+      [arrays] {
+        kernels::triad(arrays->a.data(), arrays->b.data(), arrays->c.data(), 3.0, arrays->a.size());
+      },
+      3 * sizeof(double) * elements * static_cast<std::size_t>(group.size()));
   candidate.prepare = [arrays, elements] {
     arrays->a.assign(elements, 0.0);
     arrays->b.assign(elements, 1.0);
     arrays->c.assign(elements, 2.0);
-  };
-  candidate.run = [arrays](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      kernels::triad(arrays->a.data(), arrays->b.data(), arrays->c.data(), 3.0, arrays->a.size());
-    }
   };
   candidate.verify = [arrays, run = candidate.run]() -> std::string {
     run(1);
     return arrays->a.empty() || arrays->a.back() == 7.0 ? "" : "1 + 3 * 2 isn't 7";
   };
   return candidate;
-}
-
-std::size_t triad_elements(std::size_t bytes, int ranks) {
-  return bytes / (3 * sizeof(double) * static_cast<std::size_t>(ranks)) + 1;
 }
 
 }  // namespace tessera::bench

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/support/fetch_add.hpp"
+#include "bench/support/candidate.hpp"
 
 namespace tessera::bench {
 namespace {

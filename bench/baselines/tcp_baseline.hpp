@@ -29,10 +29,10 @@
 #include <thread>
 
 #include "bench/baselines/baseline.hpp"
-#include "bench/baselines/mapping.hpp"
+#include "bench/baselines/memory_baseline.hpp"
 #include "bench/baselines/tcp_socket.hpp"
-#include "bench/support/overlap.hpp"
-#include "bench/support/transfer.hpp"
+#include "bench/support/candidate.hpp"
+#include "bench/support/measure.hpp"
 
 namespace tessera::bench {
 

@@ -23,7 +23,7 @@
 #include <string>
 
 #include "bench/baselines/baseline.hpp"
-#include "bench/support/overlap.hpp"
+#include "bench/support/measure.hpp"
 
 namespace tessera::bench {
 

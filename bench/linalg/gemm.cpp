@@ -129,14 +129,9 @@ std::string verify_product(const Product& product, std::int64_t n) {
 Candidate gemm_candidate(Session& session, std::string name, const Distribution& distribution) {
   const std::int64_t n = distribution.extents()[0];
   const auto product = std::make_shared<Product>(session.job(), distribution);
-  Candidate candidate;
-  candidate.name = std::move(name);
-  candidate.cooperative = true;
-  candidate.run = [product](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      rma::require(linalg::gemm(product->a, product->b, product->c));
-    }
-  };
+  Candidate candidate = by_all(std::move(name), [product] {
+    rma::require(linalg::gemm(product->a, product->b, product->c));
+  });
   candidate.verify = [product, n, run = candidate.run] {
     run(1);
     std::string wrong = verify_product(*product, n);
@@ -198,15 +193,6 @@ std::vector<Candidate> candidates_of(Session& session, std::int64_t n) {
   return candidates;
 }
 
-const Measured* find(const std::vector<Measured>& measured, std::string_view name) {
-  for (const Measured& one : measured) {
-    if (one.name == name) {
-      return &one;
-    }
-  }
-  return nullptr;
-}
-
 /// Reports the rates to the design's targets for this size, on rank 0.
 void report(Session& session, std::int64_t n, const std::vector<Measured>& measured) {
   const double operations = 2 * std::pow(static_cast<double>(n), 3) / session.job().size();
@@ -236,29 +222,23 @@ void report(Session& session, std::int64_t n, const std::vector<Measured>& measu
   }
 }
 
-void measure(Session& session, std::optional<Table>& table, std::int64_t n) {
-  if (!table) {
-    table.emplace(session.table("Matrix Product Latency", 1, Quantity::latency, "Edge"));
-  }
-  MeasureOptions options = together(session.options().measure_options());
-  options.prime = n < 1000;  // longer ones load their own data into the caches
-  const auto measured =
-      session.measure(*table, {"gemm", "gemm", fmt::format("{0} x {0}", n), n * n * 8}, n,
-                      candidates_of(session, n), options);
-  if (session.is_leader()) {
-    report(session, n, measured);
-  }
-}
-
 }  // namespace
 
 void measure_gemm(Session& session) {
   session.remark(fmt::format(
       "BLAS threads per rank: {} (0: chosen by the BLAS library's own environment variables)",
       linalg::blas_threads(session.job())));
-  std::optional<Table> table;
-  for (const std::int64_t edge : session.options().gemm_edges) {
-    measure(session, table, edge);
+  Topic topic{"gemm", "gemm", "Matrix Product Latency", Quantity::latency, "Edge"};
+  // About `regular`, not the last one.
+  topic.table.emplace(session.table(topic.title, 1, topic.quantity, topic.size_name));
+  for (const std::int64_t n : session.options().gemm_edges) {
+    MeasureOptions options = together(session.options().measure_options());
+    options.prime = n < 1000;  // longer ones load their own data into the caches
+    const auto measured = session.measure(topic, {n, fmt::format("{0} x {0}", n), n * n * 8},
+                                          candidates_of(session, n), options);
+    if (session.is_leader()) {
+      report(session, n, measured);
+    }
   }
 }
 

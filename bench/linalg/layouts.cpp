@@ -92,28 +92,15 @@ Candidate local_copies(std::int64_t n, std::int64_t ranks) {
   const auto share = static_cast<std::size_t>((n * n + ranks - 1) / ranks);
   const auto from = std::make_shared<std::vector<double>>(share, 1.5);
   const auto to = std::make_shared<std::vector<double>>(share);
-  Candidate candidate;
-  candidate.name = "memcpy at once";
-  candidate.cooperative = true;
-  candidate.run = [from, to](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      std::memcpy(to->data(), from->data(), from->size() * sizeof(double));
-    }
-  };
-  return candidate;
+  return by_all("memcpy at once", [from, to] {
+    std::memcpy(to->data(), from->data(), from->size() * sizeof(double));
+  });
 }
 
 Candidate own_movement(Session& session, const Distribution& before, const Distribution& after,
                        bool transposes) {
   const auto pair = std::make_shared<Pair>(session.job(), before, after, transposes);
-  Candidate candidate;
-  candidate.name = "tessera";
-  candidate.cooperative = true;
-  candidate.run = [pair](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      pair->move();
-    }
-  };
+  Candidate candidate = by_all("tessera", [pair] { pair->move(); });
   candidate.verify = [pair] { return pair->verify(); };
   return candidate;
 }
@@ -139,7 +126,7 @@ void check_memory(Session& session, const std::string& part, std::int64_t n) {
 
 void measure(Session& session, const Movement& movement) {
   const std::int64_t ranks = session.job().size();
-  std::optional<Table> table;
+  Topic topic{"layouts", movement.op, movement.title + " Bandwidth", Quantity::bandwidth, "Edge"};
   for (const std::int64_t n : session.options().gemm_edges) {
     check_memory(session, movement.op, n);
     std::vector<Candidate> candidates = {local_copies(n, ranks)};
@@ -150,14 +137,8 @@ void measure(Session& session, const Movement& movement) {
     for (Candidate& each : candidates) {
       each.bytes = static_cast<std::size_t>(n * n) * sizeof(double);
     }
-    if (!table) {
-      table.emplace(session.table(movement.title + " Bandwidth", candidates.size() - 1,
-                                  Quantity::bandwidth, "Edge"));
-    }
-    session.measure(
-        *table,
-        {"layouts", movement.op, fmt::format("{0} x {0}", n), n * n * std::int64_t{sizeof(double)}},
-        n, candidates, together(session.options().measure_options()));
+    session.measure(topic, {n, fmt::format("{0} x {0}", n), n * n * std::int64_t{sizeof(double)}},
+                    candidates);
   }
 }
 

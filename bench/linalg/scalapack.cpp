@@ -205,14 +205,7 @@ class Movement {
 
 template <class Work>
 Candidate candidate_of(std::string name, const std::shared_ptr<Work>& work) {
-  Candidate candidate;
-  candidate.name = std::move(name);
-  candidate.cooperative = true;
-  candidate.run = [work](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      work->run();
-    }
-  };
+  Candidate candidate = by_all(std::move(name), [work] { work->run(); });
   candidate.verify = [work] {
     work->run();
     return work->verify();

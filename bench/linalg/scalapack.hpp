@@ -10,7 +10,7 @@
 
 #include "arrays/index.hpp"
 #include "bench/support/candidate.hpp"
-#include "bench/support/rank_group.hpp"
+#include "bench/support/measure.hpp"
 
 namespace tessera::bench {
 

@@ -198,15 +198,7 @@ Products prepare(Session& session, const Problem& problem) {
 }
 
 Candidate serial_candidate(Products& products) {
-  Candidate serial;
-  serial.name = baseline_name;
-  serial.cooperative = true;
-  serial.run = [&products](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      serial_product(products.serial);
-    }
-  };
-  return serial;
+  return by_all(baseline_name, [&products] { serial_product(products.serial); });
 }
 
 std::string differs(Products& products) {
@@ -222,14 +214,9 @@ std::string differs(Products& products) {
 
 Candidate plan_candidate(Products& products, std::size_t number) {
   auto& [name, plan] = products.plans[number];
-  Candidate own;
-  own.name = name;
-  own.cooperative = true;
-  own.run = [&products, &plan = plan](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      rma::require(plan.multiply(products.matrix, products.x, products.y));
-    }
-  };
+  Candidate own = by_all(name, [&products, &plan = plan] {
+    rma::require(plan.multiply(products.matrix, products.x, products.y));
+  });
   own.verify = [&products, run = own.run]() {
     // Otherwise the result of another plan could pass as right.
     std::fill_n(reinterpret_cast<double*>(products.y.region().local()), products.serial.y.size(),
@@ -265,7 +252,7 @@ void compare(Session& session, const Problem& problem, const Products& products,
   }
 }
 
-void measure(Session& session, std::optional<Table>& table, const Problem& problem) {
+void measure(Session& session, const Problem& problem, Topic& topic) {
   Products products = prepare(session, problem);
   const auto ranks = static_cast<std::size_t>(session.group().size());
   std::vector<Candidate> candidates = {
@@ -274,24 +261,21 @@ void measure(Session& session, std::optional<Table>& table, const Problem& probl
   for (std::size_t number = 0; number < products.plans.size(); ++number) {
     candidates.push_back(plan_candidate(products, number));
   }
-  if (!table) {
-    table.emplace(
-        session.table("Sparse Product Time", candidates.size() - 1, Quantity::latency, "Rows"));
-  }
+  topic.op = problem.name;
   MeasureOptions options = together(session.options().measure_options());
   options.prime = false;  // larger than the caches
   const auto measured = session.measure(
-      *table, {"spmv", problem.name, "", static_cast<std::int64_t>(least_bytes(products.matrix))},
-      problem.rows, candidates, options);
+      topic, {problem.rows, "", static_cast<std::int64_t>(least_bytes(products.matrix))},
+      candidates, options);
   compare(session, problem, products, measured);
 }
 
 }  // namespace
 
 void measure_spmv(Session& session) {
-  std::optional<Table> table;
+  Topic topic{"spmv", "", "Sparse Product Time", Quantity::latency, "Rows"};
   for (const Problem& problem : problems(session.job().node_count() > 1)) {
-    measure(session, table, problem);
+    measure(session, problem, topic);
   }
 }
 

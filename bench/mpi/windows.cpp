@@ -16,14 +16,26 @@
 
 #include "bench/net/wire.hpp"
 #include "bench/rma/tessera_candidate.hpp"
-#include "bench/support/clock.hpp"
 #include "bench/support/job_group.hpp"
+#include "bench/support/statistics.hpp"
 #include "rma/job.hpp"
 #include "rma/region.hpp"
 
 namespace tessera::bench {
 
-std::function<void(Session&)> over_windows(std::function<void(Session&)> part) {
+namespace windows_target {
+
+inline constexpr const char* put = "mpi put 8 B to 64 KiB: time / bare MPI";
+inline constexpr const char* get = "mpi get 8 B to 64 KiB: time / bare MPI";
+inline constexpr const char* accumulate = "mpi accumulate 8 B to 64 KiB: time / bare MPI";
+inline constexpr const char* contiguous = "mpi contiguous: time / ARMCI-MPI";
+inline constexpr const char* lists = "mpi lists from 64 segments: speed / ARMCI-MPI";
+inline constexpr const char* rows = "mpi rows from 64 segments: speed / ARMCI-MPI";
+inline constexpr const char* translation = "translation among 5000 regions: ns";
+
+}  // namespace windows_target
+
+std::function<Part> over_windows(std::function<Part> part) {
   return [part = std::move(part)](Session& session) {
     if (session.goes_over_windows()) {
       part(session);
@@ -46,34 +58,22 @@ std::vector<Candidate> library_candidates(Session& session, const Case& c) {
   return found;
 }
 
-/// Collective. Measures `c`, records, and adds line `line`.
-std::vector<Measured> measure_on_windows(Session& session, Topic& topic, const Case& c,
-                                         std::int64_t line,
-                                         const std::vector<Candidate>& candidates) {
-  const Subject subject{"mpi", topic.op, c.shape(), static_cast<std::int64_t>(c.bytes())};
-  return measure_line(session, topic, subject, line, candidates,
-                      session.options().measure_options());
+Topic windows_topic(std::string op, std::string title, Quantity quantity = Quantity::latency,
+                    std::string size_name = "Size") {
+  return {"mpi", std::move(op), std::move(title), quantity, std::move(size_name), true};
 }
 
-/// Reports to `target` the ratio of the subject, which is the last candidate, to `reference`, in
-/// the target's sense; or that its reference is missing. Does nothing if options choose modes other
-/// than the default ones.
+/// Reports the ratio of the subject, which is the last candidate, to `reference`, unless options
+/// choose modes other than the default ones.
 void observe_on_windows(const Session& session, const char* target, Target::Sense sense,
                         const std::string& where, const std::vector<Measured>& measured,
                         std::string_view reference) {
-  if (!session.is_leader() || !session.options().has_default_modes()) {
-    return;
+  if (session.options().has_default_modes()) {
+    const Measured* const own = &measured.back();
+    const Measured* const other = find(measured, reference);
+    const bool is_time = sense == Target::Sense::time_at_most;
+    session.observe(target, where, is_time ? own : other, is_time ? other : own);
   }
-  const Measured* const beside = find(measured, reference);
-  if (beside == nullptr) {
-    session.targets().record_missing_reference(target);
-    return;
-  }
-  const Measured& own = measured.back();
-  const Ratio ratio = sense == Target::Sense::time_at_most
-                          ? ratio_of_medians(own.samples_ns, beside->samples_ns)
-                          : ratio_of_medians(beside->samples_ns, own.samples_ns);
-  session.targets().observe(target, where, ratio);
 }
 
 }  // namespace
@@ -115,7 +115,8 @@ void measure_size(Session& session, TesseraCandidate& own, Topic& topic, const K
       Case::contiguous(kind.operation, static_cast<std::size_t>(size)).completing(kind.completes);
   std::vector<Candidate> candidates = library_candidates(session, c);
   add(candidates, own.candidate(c));
-  const auto measured = measure_on_windows(session, topic, c, size, candidates);
+  const auto measured =
+      session.measure(topic, {size, c}, candidates, session.options().measure_options());
   const std::string where = fmt::format("{} {}", kind.op, size);
   constexpr auto time = Target::Sense::time_at_most;
   if (size <= largest_judged) {
@@ -135,9 +136,10 @@ void measure_windows_contiguous(Session& session) {
     }
     // Small sizes as times, then the large ones as rates: OSU has a program for each.
     for (const Quantity quantity : {Quantity::latency, Quantity::bandwidth}) {
-      Topic topic{
+      Topic topic = windows_topic(
+          kind.op,
           fmt::format("{} {}", kind.title, quantity == Quantity::latency ? "Latency" : "Bandwidth"),
-          kind.op, quantity};
+          quantity);
       for (const std::int64_t size : session.options().sizes()) {
         const bool whole = kind.operation != Operation::accumulate || size % 8 == 0;
         if (whole && (size >= large) == (quantity == Quantity::bandwidth)) {
@@ -182,8 +184,8 @@ void measure_segments(Session& session, AllSettings& sides, Layout layout, Opera
   const bool is_list = layout == Layout::vector;
   const auto make = is_list ? &Case::vector : &Case::strided;
   const std::string op = make(operation, bytes, 2).name();
-  Topic topic{fmt::format("{}, Segments of {} B, Latency", op, bytes), op, Quantity::latency,
-              "Segments"};
+  Topic topic = windows_topic(op, fmt::format("{}, Segments of {} B, Latency", op, bytes),
+                              Quantity::latency, "Segments");
   for (const std::int64_t count : counts) {
     const Case c = session.with_requested_completion(make(operation, bytes, count));
     std::vector<Candidate> candidates = library_candidates(session, c);
@@ -192,7 +194,8 @@ void measure_segments(Session& session, AllSettings& sides, Layout layout, Opera
         candidates.push_back(side->candidate(c));
       }
     }
-    const auto measured = measure_on_windows(session, topic, c, count, candidates);
+    const auto measured =
+        session.measure(topic, {count, c}, candidates, session.options().measure_options());
     if (count >= fewest_judged) {
       observe_on_windows(session, is_list ? windows_target::lists : windows_target::rows,
                          Target::Sense::speed_at_least, fmt::format("{} {}", op, c.shape()),
@@ -268,7 +271,7 @@ class Buffers {
     const auto size = static_cast<std::int64_t>(bytes);
     MeasureOptions options = session_.options().measure_options();
     options.clock = clock.clock();
-    measure_line(session_, topic, {"mpi", topic.op, "", size}, size, candidates, options);
+    session_.measure(topic, size, candidates, options);
   }
 
  private:
@@ -288,8 +291,10 @@ void measure_windows_buffers(Session& session) {
   Buffers buffers(session);
   for (const Operation operation : {Operation::get, Operation::put}) {
     const bool gets = operation == Operation::get;
-    Topic topic{std::string(gets ? "Get" : "Put, locally complete,") + " Bandwidth by Local Memory",
-                gets ? "get_by_memory" : "put_by_memory", Quantity::bandwidth};
+    Topic topic = windows_topic(
+        gets ? "get_by_memory" : "put_by_memory",
+        std::string(gets ? "Get" : "Put, locally complete,") + " Bandwidth by Local Memory",
+        Quantity::bandwidth);
     for (const std::size_t bytes : large_sizes(session)) {
       buffers.measure(topic, operation, bytes);
     }
@@ -383,15 +388,16 @@ class Regions {
 
 void measure_windows_translation(Session& session) {
   Regions regions(session.job());
-  Topic topic{fmt::format("Translation Among {} Regions Latency", region_count), "translation",
-              Quantity::latency, "Regions"};
+  Topic topic = windows_topic("translation",
+                              fmt::format("Translation Among {} Regions Latency", region_count),
+                              Quantity::latency, "Regions");
   const std::vector<Candidate> candidates = {regions.binary_search(),
                                              regions.translate("same region", 1),
                                              regions.translate("tessera", region_count)};
   // Each sample visits all regions, so that no candidate finds the others' data in the caches.
   const auto measured =
-      measure_line(session, topic, {"mpi", topic.op, fmt::format("regions = {}", region_count), 0},
-                   region_count, candidates, concurrent(session.options().measure_options()));
+      session.measure(topic, {region_count, fmt::format("regions = {}", region_count), 0},
+                      candidates, concurrent(session.options().measure_options()));
   if (session.is_leader()) {
     const Stats& stats = measured.back().stats_ns;
     session.targets().observe(windows_target::translation, "each in turn",
@@ -419,6 +425,18 @@ void measure_windows_ccsd(Session& session) {
   rma::Job tcp = start_on(session.job(), "shm,tcp", 1);
   measure_ccsd_by_jobs(session, "mpi",
                        {{"native shm", &shm}, {"native tcp", &tcp}, {"tessera", &session.job()}});
+}
+
+std::vector<Target> windows_targets() {
+  return {
+      {windows_target::put, "mpi", Target::Sense::time_at_most, 1.1},
+      {windows_target::get, "mpi", Target::Sense::time_at_most, 1.1},
+      {windows_target::accumulate, "mpi", Target::Sense::time_at_most, 1.1},
+      {windows_target::contiguous, "armci-mpi", Target::Sense::time_at_most, 1},
+      {windows_target::lists, "armci-mpi", Target::Sense::speed_at_least, 1.5},
+      {windows_target::rows, "armci-mpi", Target::Sense::speed_at_least, 1.5},
+      {windows_target::translation, "a nanosecond", Target::Sense::time_at_most, 40},
+  };
 }
 
 }  // namespace tessera::bench

@@ -14,8 +14,7 @@
 
 #include "bench/net/wire.hpp"
 #include "bench/parts.hpp"
-#include "bench/support/clock.hpp"
-#include "bench/support/overlap.hpp"
+#include "bench/support/measure.hpp"
 #include "bench/support/statistics.hpp"
 
 namespace tessera::bench {
@@ -91,16 +90,8 @@ const char* op_of(TargetDoes what) {
 /// the times from which it is computed.
 void record_hidden(const Session& session, const std::string& topic, const std::string& shape,
                    const Started& transfer, const Overlap& overlap) {
-  constexpr double percent = 100;
-  Record record;
-  record.bench = std::string("net");
-  record.backend = transfer.name;
-  record.op = fmt::format("{}_hidden", topic);
-  record.shape = shape;
-  record.size = static_cast<std::int64_t>(transfer.bytes);
-  record.unit = std::string("%");
-  record.stats = summarise(hidden_by_rounds(overlap)).scaled(percent);
-  session.record(std::move(record));
+  session.record({"net", topic + "_hidden", shape, static_cast<std::int64_t>(transfer.bytes)},
+                 transfer.name, "%", summarise(hidden_by_rounds(overlap)).scaled(100));
 }
 
 void observe(Session& session, TargetDoes what, const std::vector<Measured>& measured,
@@ -129,8 +120,7 @@ void observe(Session& session, TargetDoes what, const std::vector<Measured>& mea
       return;
     }
     const Ratio ratio = hidden_ratio(ours, raw);
-    session.remark(fmt::format("hidden, Tessera / {}: {:.3f} [{:.3f},{:.3f}]",
-                               transfers.front().name, ratio.value, ratio.ci95.lo, ratio.ci95.hi));
+    session.remark("hidden, Tessera / " + transfers.front().name, ratio);
     session.targets().observe(net_target::overlap_busy, where, ratio);
   }
 }
@@ -145,12 +135,10 @@ void measure(Wire& wire, TargetDoes what) {
   constexpr std::size_t bytes = 4 << 20;
   const std::vector<Started> transfers = transfers_of(wire, bytes);
   const Computation computation = computation_for(session, transfers);
-  Topic topic{
-      fmt::format("Get During a Computation Latency, target {}", computes ? "computing" : "idle"),
-      op_of(what)};
-  topic.sampling_limit = std::chrono::seconds(15);  // a round takes 50 ms and more
-  const auto size = static_cast<std::int64_t>(bytes);
-  const auto measured = wire.measure(topic, "", size, size, candidates_of(transfers, computation));
+  Topic topic = net_topic(op_of(what), fmt::format("Get During a Computation Latency, target {}",
+                                                   computes ? "computing" : "idle"));
+  topic.limit = std::chrono::seconds(15);  // a round takes 50 ms and more
+  const auto measured = wire.measure(topic, bytes, candidates_of(transfers, computation));
   if (session.is_leader()) {
     observe(session, what, measured, transfers);
   }
@@ -190,22 +178,23 @@ void measure_steps(Wire& wire, std::size_t bytes) {
   if (auto by_messages = wire.mpi_started_get(bytes)) {
     transfers.insert(transfers.end() - 1, std::move(*by_messages));
   }
-  Topic topic{fmt::format("Get of {} B During a Growing Computation Latency", bytes), steps_op,
-              Quantity::latency, "Percent"};
-  topic.sampling_limit = std::chrono::seconds(1);  // there are many lines
+  Topic topic =
+      net_topic(steps_op, fmt::format("Get of {} B During a Growing Computation Latency", bytes),
+                Quantity::latency, "Percent");
+  topic.limit = std::chrono::seconds(1);  // there are many lines
   const auto size = static_cast<std::int64_t>(bytes);
   std::vector<Candidate> alone;
   for (const Started& each : transfers) {
     alone.push_back(blocking_candidate(each));
   }
-  const double transfer_ns = wire.measure(topic, "", size, 0, alone).back().stats_ns.median;
+  const double transfer_ns = wire.measure(topic, {0, "", size}, alone).back().stats_ns.median;
   for (const std::int64_t percent : {25, 50, 75, 100, 150}) {
     const double time_ns = transfer_ns * static_cast<double>(percent) / 100;
     const auto computation =
         Computation::lasting(std::chrono::nanoseconds(static_cast<std::int64_t>(time_ns)));
     const std::string step = fmt::format("{} %", percent);
     const auto measured =
-        wire.measure(topic, shape_of(step), size, percent, candidates_of(transfers, computation));
+        wire.measure(topic, {percent, shape_of(step), size}, candidates_of(transfers, computation));
     if (session.is_leader()) {
       remark_on_step(session, measured, transfers, step);
     }

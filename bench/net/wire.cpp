@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "bench/baselines/mpi_two_sided.hpp"
+#include "bench/baselines/mpi.hpp"
 #include "bench/parts.hpp"
 
 namespace tessera::bench {
@@ -18,8 +18,7 @@ BaselineOptions net_options(const Session& session) {
   return options;
 }
 
-std::function<void(Session&)> between_nodes(std::function<void(Session&)> part,
-                                            const std::string& bench) {
+std::function<Part> between_nodes(std::function<Part> part, const std::string& bench) {
   return [part = std::move(part), bench](Session& session) {
     const rma::Job& job = session.job();
     if (job.size() > 1 && job.node_of(rma::WorldRank{0}) != job.node_of(rma::WorldRank{1})) {
@@ -33,32 +32,28 @@ std::function<void(Session&)> between_nodes(std::function<void(Session&)> part,
 }
 
 Wire::Wire(Session& session) : session_(session), own_(session.job(), net_options(session)) {
-  for (const Waiting waiting : {Waiting::polling, Waiting::blocking}) {
+  const auto start = [&session](Peer peer, auto make) {
     std::string missing;
-    if (!session.compares_with(Peer::tcp)) {
-      continue;
-    }
-    if (auto baseline = make_tcp_baseline(session.group(), net_options(session),
-                                          {.waiting = waiting}, missing)) {
-      tcp_.push_back(std::move(baseline));
-    } else {
+    auto baseline = session.compares_with(peer) ? make(missing) : nullptr;
+    if (!missing.empty()) {
       session.remark("missing: " + missing);
     }
+    return baseline;
+  };
+  for (const Waiting waiting : {Waiting::polling, Waiting::blocking}) {
+    if (auto tcp = start(Peer::tcp, [&](std::string& missing) {
+          return make_tcp_baseline(session.group(), net_options(session), {.waiting = waiting},
+                                   missing);
+        })) {
+      tcp_.push_back(std::move(tcp));
+    }
   }
-  mpi_ = start(Peer::mpi, &make_mpi_baseline);
-  shmem_ = start(Peer::shmem, &make_shmem_baseline);
-}
-
-std::unique_ptr<Baseline> Wire::start(Peer peer, decltype(make_mpi_baseline)* make) {
-  if (!session_.compares_with(peer)) {
-    return nullptr;
-  }
-  std::string missing;
-  auto baseline = make(session_.group(), net_options(session_), missing);
-  if (!baseline) {
-    session_.remark("missing: " + missing);
-  }
-  return baseline;
+  mpi_ = start(Peer::mpi, [&](std::string& missing) {
+    return make_mpi_baseline(session.group(), net_options(session), missing);
+  });
+  shmem_ = start(Peer::shmem, [&](std::string& missing) {
+    return make_shmem_baseline(session.group(), net_options(session), missing);
+  });
 }
 
 TcpBaseline* Wire::tcp(Waiting waiting) const {
@@ -115,26 +110,6 @@ std::optional<Started> Wire::mpi_started_get(std::size_t bytes) const {
                                            : std::nullopt;
 }
 
-std::vector<Measured> Wire::measure(Topic& topic, const std::string& shape, std::int64_t size,
-                                    std::int64_t line,
-                                    const std::vector<Candidate>& candidates) const {
-  return measure_line(session_, topic, {"net", topic.op, shape, size}, line, candidates,
-                      concurrent(session_.options().measure_options()));
-}
-
-std::vector<Measured> measure_line(Session& session, Topic& topic, const Subject& subject,
-                                   std::int64_t line, const std::vector<Candidate>& candidates,
-                                   MeasureOptions options) {
-  if (!topic.table) {
-    topic.table.emplace(
-        session.table(topic.title, candidates.size() - 1, topic.quantity, topic.size_name));
-  }
-  options.sampling_limit = topic.sampling_limit;
-  auto measured = measure_interleaved(session.sleeping_group(), candidates, options);
-  session.add(*topic.table, subject, line, measured);
-  return measured;
-}
-
 std::vector<std::size_t> large_sizes(const Session& session) {
   std::vector<std::size_t> found;
   for (const std::int64_t size : session.options().sizes()) {
@@ -146,17 +121,6 @@ std::vector<std::size_t> large_sizes(const Session& session) {
   return found;
 }
 
-Candidate renamed(Candidate candidate, std::string name) {
-  candidate.name = std::move(name);
-  return candidate;
-}
-
-const Measured* find(const std::vector<Measured>& measured, std::string_view name) {
-  const auto found = std::find_if(measured.begin(), measured.end(),
-                                  [name](const Measured& one) { return one.name == name; });
-  return found == measured.end() ? nullptr : &*found;
-}
-
 const Measured* fastest_tcp(const std::vector<Measured>& measured) {
   const Measured* const polling = find(measured, "tcp polling");
   const Measured* const blocking = find(measured, "tcp blocking");
@@ -164,6 +128,22 @@ const Measured* fastest_tcp(const std::vector<Measured>& measured) {
     return polling != nullptr ? polling : blocking;
   }
   return polling->stats_ns.median < blocking->stats_ns.median ? polling : blocking;
+}
+
+std::vector<Target> net_targets() {
+  return {
+      {net_target::get_awake, "tcp polling", Target::Sense::time_at_most, 1.15},
+      {net_target::get_asleep, "tcp blocking", Target::Sense::time_at_most, 1.15},
+      {net_target::stream, "tcp", Target::Sense::speed_at_least, 0.95},
+      {net_target::request, "tcp", Target::Sense::speed_at_least, 0.95},
+      {net_target::long_rows, "contiguous", Target::Sense::speed_at_least, 0.90},
+      {net_target::vector, "tcp polling", Target::Sense::time_at_most, 4},
+      {net_target::aggregate, "one list", Target::Sense::time_at_most, 1.3},
+      {net_target::separate, "tcp polling", Target::Sense::time_at_most, 16},
+      {net_target::overlap_idle, "computation", Target::Sense::speed_at_least, 0.90},
+      {net_target::overlap_busy, "tcp with helpers", Target::Sense::speed_at_least, 0.95},
+      {net_target::idle_agent, "a core", Target::Sense::time_at_most, 0.01},
+  };
 }
 
 }  // namespace tessera::bench

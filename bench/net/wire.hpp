@@ -4,13 +4,12 @@
 // measure a set of candidates.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/baselines/tcp_baseline.hpp"
@@ -19,21 +18,21 @@
 
 namespace tessera::bench {
 
-/// A table of the suite, created when its first line is measured; the subject is the last
-/// candidate.
-struct Topic {
-  std::string title;
-  std::string op;  ///< in the records
-  Quantity quantity = Quantity::latency;
-  std::string size_name = "Size";
-  std::chrono::nanoseconds sampling_limit = std::chrono::seconds(2);  ///< per line
-  std::optional<Table> table = {};
-};
+namespace net_target {
 
-/// Collective. Measures, records, and adds line `line`. Ranks that only wait sleep.
-std::vector<Measured> measure_line(Session& session, Topic& topic, const Subject& subject,
-                                   std::int64_t line, const std::vector<Candidate>& candidates,
-                                   MeasureOptions options);
+inline constexpr const char* get_awake = "get 8 B, agent awake: time / polling TCP";
+inline constexpr const char* get_asleep = "get 8 B, agent blocks: time / blocking TCP";
+inline constexpr const char* stream = "from 1 MiB, 4 outstanding: speed / raw stream";
+inline constexpr const char* request = "from 1 MiB, one blocking: speed / raw request";
+inline constexpr const char* long_rows = "1024 rows of 1 KiB: speed / contiguous";
+inline constexpr const char* vector = "1000 doubles, one list: time / round trip";
+inline constexpr const char* aggregate = "1000 doubles, aggregate: time / one list";
+inline constexpr const char* separate = "1000 doubles, 1000 calls: time / round trip";
+inline constexpr const char* overlap_idle = "get 4 MiB, target idle: part hidden";
+inline constexpr const char* overlap_busy = "get 4 MiB, target computing: hidden / raw";
+inline constexpr const char* idle_agent = "idle agent: part of a core";
+
+}  // namespace net_target
 
 class Wire {
  public:
@@ -60,15 +59,14 @@ class Wire {
   [[nodiscard]] std::optional<Candidate> mpi_get(std::size_t bytes) const;
   [[nodiscard]] std::optional<Started> mpi_started_get(std::size_t bytes) const;
 
-  /// Collective. Measures, records, and adds line `line`; `size` is the payload. Samples are long
-  /// compared with the time that ranks take to meet over a network.
-  std::vector<Measured> measure(Topic& topic, const std::string& shape, std::int64_t size,
-                                std::int64_t line, const std::vector<Candidate>& candidates) const;
+  /// Collective. Samples are long compared with the time that ranks take to meet over a network.
+  std::vector<Measured> measure(Topic& topic, const Line& line,
+                                const std::vector<Candidate>& candidates) {
+    return session_.measure(topic, line, candidates,
+                            concurrent(session_.options().measure_options()));
+  }
 
  private:
-  /// Null if --compare doesn't name it, or if it is missing.
-  [[nodiscard]] std::unique_ptr<Baseline> start(Peer peer, decltype(make_mpi_baseline)* make);
-
   Session& session_;
   TesseraCandidate own_;
   std::vector<std::unique_ptr<TcpBaseline>> tcp_;  ///< polling, blocking
@@ -82,11 +80,12 @@ BaselineOptions net_options(const Session& session);
 /// The powers of 4 from 1 KiB on, within -m.
 std::vector<std::size_t> large_sizes(const Session& session);
 
-/// The same candidate under another name.
-Candidate renamed(Candidate candidate, std::string name);
+/// A topic of the suite. Ranks that only wait sleep.
+inline Topic net_topic(std::string op, std::string title, Quantity quantity = Quantity::latency,
+                       std::string size_name = "Size") {
+  return {"net", std::move(op), std::move(title), quantity, std::move(size_name), true};
+}
 
-/// The candidate of that name, or null.
-const Measured* find(const std::vector<Measured>& measured, std::string_view name);
 /// The faster of the raw TCP baselines, or null.
 const Measured* fastest_tcp(const std::vector<Measured>& measured);
 

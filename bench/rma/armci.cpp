@@ -14,12 +14,12 @@
 
 #include <fmt/format.h>
 
-#include "bench/baselines/armci_baseline.hpp"
+#include "bench/baselines/baseline.hpp"
 #include "bench/baselines/memory_baseline.hpp"
 #include "bench/baselines/tcp_baseline.hpp"
 #include "bench/parts.hpp"
-#include "bench/support/clock.hpp"
-#include "bench/support/overlap.hpp"
+#include "bench/support/measure.hpp"
+#include "bench/support/statistics.hpp"
 #include "rma/bootstrap.hpp"
 
 namespace tessera::bench {
@@ -77,33 +77,22 @@ class ArmciBench {
     return found;
   }
 
-  /// Collective. Measures `op` by all libraries, after `candidates`. `make` gives a library's.
+  /// Collective. Measures a line by all libraries, after `candidates`. `make` gives a library's.
   template <class Make>
-  void measure(std::optional<Table>& table, const std::string& title, const std::string& op,
-               const std::string& shape, std::int64_t size, std::int64_t line,
-               std::vector<Candidate> candidates, const Make& make) {
+  void measure(Topic& topic, const Line& line, std::vector<Candidate> candidates,
+               const Make& make) {
     for (ArmciBaseline* const library : libraries_) {
       add(candidates, make(*library));
     }
-    if (libraries_.empty()) {
-      return;
+    if (!libraries_.empty()) {
+      session_.measure(topic, line, candidates);
     }
-    if (!table) {
-      table.emplace(session_.table(title, candidates.size() - 1));
-    }
-    const bool meet = std::any_of(candidates.begin(), candidates.end(),
-                                  [](const Candidate& each) { return each.cooperative; });
-    const MeasureOptions options = session_.options().measure_options();
-    session_.measure(*table, {"armci", op, shape, size}, line, candidates,
-                     meet ? together(options) : options);
   }
 
   /// Collective. The same for a case.
-  void measure(std::optional<Table>& table, const std::string& title, const Case& usual,
-               std::int64_t line) {
+  void measure(Topic& topic, std::int64_t line, const Case& usual) {
     const Case c = session_.with_requested_completion(usual);
-    measure(table, title, c.name(), c.shape(), static_cast<std::int64_t>(c.bytes()), line, plain(c),
-            [&c](ArmciBaseline& library) { return library.candidate(c); });
+    measure(topic, {line, c}, plain(c), [&c](ArmciBaseline& each) { return each.candidate(c); });
   }
 
  private:
@@ -119,8 +108,11 @@ class ArmciBench {
   Libraries libraries_;
 };
 
-std::string title_of(const Case& c) {
-  return fmt::format("ARMCI {} Latency", c.name());
+Topic armci_topic(const std::string& op, const std::string& title) {
+  return {"armci", op, title};
+}
+Topic armci_topic(const Case& c, const std::string& more = "") {
+  return armci_topic(c.name(), fmt::format("ARMCI {} Latency{}", c.name(), more));
 }
 
 constexpr std::int64_t scattered = 1000;
@@ -212,11 +204,10 @@ Candidate loads_in_turn(std::int64_t count) {
 void measure_armci_contiguous(Session& session) {
   ArmciBench bench(session);
   for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
-    std::optional<Table> table;
+    Topic topic = armci_topic(Case::contiguous(operation, word_bytes));
     for (const std::int64_t size : session.options().sizes()) {
-      const Case c = Case::contiguous(operation, static_cast<std::size_t>(size));
       if (operation != Operation::accumulate || size % 8 == 0) {
-        bench.measure(table, title_of(c), c, size);
+        bench.measure(topic, size, Case::contiguous(operation, static_cast<std::size_t>(size)));
       }
     }
   }
@@ -226,10 +217,10 @@ void measure_armci_strided(Session& session) {
   ArmciBench bench(session);
   for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
     for (const std::size_t row_bytes : {16U, 1024U}) {
-      std::optional<Table> table;
+      Topic topic = armci_topic(Case::strided(operation, row_bytes, 1),
+                                fmt::format(", Rows of {} B", row_bytes));
       for (const std::int64_t rows : {1, 4, 16, 64, 256, 512, 1024}) {
-        const Case c = Case::strided(operation, row_bytes, rows);
-        bench.measure(table, fmt::format("{}, Rows of {} B", title_of(c), row_bytes), c, rows);
+        bench.measure(topic, rows, Case::strided(operation, row_bytes, rows));
       }
     }
   }
@@ -237,45 +228,41 @@ void measure_armci_strided(Session& session) {
 
 void measure_armci_lists(Session& session) {
   ArmciBench bench(session);
-  const auto measure = [&bench](const Case& c) {
-    std::optional<Table> table;
-    bench.measure(table, title_of(c), c, scattered);
-  };
+  const auto measure = [&bench](Topic topic, const Case& c) { bench.measure(topic, scattered, c); };
   for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
-    measure(Case::vector(operation, word_bytes, scattered));
+    const Case c = Case::vector(operation, word_bytes, scattered);
+    measure(armci_topic(c), c);
   }
   // Non-blocking gets: without handles, and with one that aggregates.
-  measure(Case::separate(Operation::get, word_bytes, scattered));
-  const Case c = Case::aggregate(Operation::get, word_bytes, scattered);
-  std::optional<Table> table;
-  bench.measure(table, "ARMCI get, Aggregate Handle, Latency", "get_aggregate", c.shape(),
-                static_cast<std::int64_t>(c.bytes()), scattered, bench.plain(c),
-                [&c](ArmciBaseline& library) { return library.candidate(c); });
+  const Case separate = Case::separate(Operation::get, word_bytes, scattered);
+  measure(armci_topic(separate), separate);
+  const Case aggregate = Case::aggregate(Operation::get, word_bytes, scattered);
+  measure(armci_topic("get_aggregate", "ARMCI get, Aggregate Handle, Latency"), aggregate);
 }
 
 void measure_armci_synchronisation(Session& session) {
   ArmciBench bench(session);
   const auto measure = [&bench](const std::string& op, std::int64_t size, const Case& like,
                                 const auto& make) {
-    std::optional<Table> table;
-    bench.measure(table, fmt::format("ARMCI {} Latency", op), op, "", size, size, bench.plain(like),
-                  make);
+    Topic topic = armci_topic(op, "ARMCI " + op + " Latency");
+    bench.measure(topic, size, bench.plain(like), make);
   };
-  for (const Operation operation : {Operation::fetch_add, Operation::swap}) {
-    const Case c = Case::contiguous(operation, word_bytes);
+  const Case add = Case::contiguous(Operation::fetch_add, word_bytes);
+  const Case swap = Case::contiguous(Operation::swap, word_bytes);
+  const Case put = Case::contiguous(Operation::put, word_bytes).completing(Completes::at_target);
+  for (const Case& c : {add, swap}) {
     measure(c.name(), word_bytes, c, [&c](ArmciBaseline& each) { return each.candidate(c); });
   }
-  measure("fetch_add_int", sizeof(int), Case::contiguous(Operation::fetch_add, word_bytes),
+  measure("fetch_add_int", sizeof(int), add,
           [](ArmciBaseline& each) { return std::optional(each.add_int()); });
-  measure("swap_int", sizeof(int), Case::contiguous(Operation::swap, word_bytes),
+  measure("swap_int", sizeof(int), swap,
           [](ArmciBaseline& each) { return std::optional(each.swap_int()); });
   measure("lock_unlock", 0, Case::contiguous(Operation::lock_unlock, word_bytes),
           [](ArmciBaseline& each) { return std::optional(each.lock_at_target()); });
-  const Case put = Case::contiguous(Operation::put, word_bytes).completing(Completes::at_target);
   measure("put_fence", word_bytes, put,
           [&put](ArmciBaseline& each) { return each.candidate(put); });
-  std::optional<Table> table;
-  bench.measure(table, "ARMCI Barrier Latency", "barrier", "", 0, session.group().size(), {},
+  Topic barrier = armci_topic("barrier", "ARMCI Barrier Latency");
+  bench.measure(barrier, {session.group().size(), "", 0}, {},
                 [](ArmciBaseline& each) { return std::optional(each.barrier()); });
 }
 
@@ -312,9 +299,9 @@ void measure_armci_overlap(Session& session) {
     const double ns = session.group().share(session.is_leader() ? alone[0].stats_ns.median : 0.0);
     const auto computation =
         Computation::lasting(std::chrono::nanoseconds(static_cast<std::int64_t>(ns)));
-    Table table = session.table(fmt::format("ARMCI get by {}, Overlap", library->name()), 2);
+    Topic topic{"armci", "overlap_get", fmt::format("ARMCI get by {}, Overlap", library->name())};
     const auto measured =
-        session.measure(table, {"armci", "overlap_get", std::string(library->name()), bytes}, bytes,
+        session.measure(topic, {bytes, std::string(library->name()), bytes},
                         {blocking_candidate(get), computing_candidate(computation),
                          overlapped_candidate(get, computation)},
                         session.options().measure_options());
@@ -328,8 +315,8 @@ void measure_armci_overlap(Session& session) {
 
 void measure_armci_allocations(Session& session) {
   ArmciBench bench(session);
-  std::optional<Table> one;
-  std::optional<Table> each;
+  Topic one = armci_topic("get_one_of", "ARMCI get from One Allocation of Many, Latency");
+  Topic each = armci_topic("get_each_of", "ARMCI get from Each Allocation in Turn, Latency");
   for (const std::int64_t count : {1, 64, 5000}) {
     bool has_all = true;
     for (ArmciBaseline* const library : bench.libraries()) {
@@ -340,14 +327,13 @@ void measure_armci_allocations(Session& session) {
       break;
     }
     const std::string shape = fmt::format("allocations: {}", count);
-    bench.measure(one, "ARMCI get from One Allocation of Many, Latency", "get_one_of", shape,
-                  word_bytes, count, {}, [count](ArmciBaseline& library) {
-                    return std::optional(library.get_from(count / 2, 1));
-                  });
-    bench.measure(each, "ARMCI get from Each Allocation in Turn, Latency", "get_each_of", shape,
-                  word_bytes, count, {loads_in_turn(count)}, [count](ArmciBaseline& library) {
-                    return std::optional(library.get_from(0, count));
-                  });
+    const Line line(count, shape, word_bytes);
+    bench.measure(one, line, {}, [count](ArmciBaseline& library) {
+      return std::optional(library.get_from(count / 2, 1));
+    });
+    bench.measure(each, line, {loads_in_turn(count)}, [count](ArmciBaseline& library) {
+      return std::optional(library.get_from(0, count));
+    });
   }
   for (ArmciBaseline* const library : bench.libraries()) {
     library->free_allocations();

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/baselines/mapping.hpp"
-#include "bench/support/fetch_add.hpp"
+#include "bench/baselines/memory_baseline.hpp"
+#include "bench/support/candidate.hpp"
 #include "rma/aggregate.hpp"
 #include "rma/atomic.hpp"
 #include "rma/element.hpp"
@@ -155,21 +155,18 @@ Candidate TesseraCandidate::contiguous(const Case& c) {
   std::byte* const here = local().data();
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
-  switch (c.operation) {
-    case Operation::get:
-      return make(c, [=, &job](std::size_t local, std::size_t remote) {
+  return by_operation(
+      c, [&](auto once) { return make(c, once); },
+      [=, &job](std::size_t local, std::size_t remote) {
         require(rma::get(job, there + remote, here + local, c.run_bytes));
-      });
-    case Operation::accumulate:
-      return make(c, [=, &job](std::size_t local, std::size_t remote) {
+      },
+      [=, &job](std::size_t local, std::size_t remote) {
         require(rma::accumulate(job, there + remote, here + local, c.run_bytes,
                                 rma::Scale::of(c.scale)));
-      });
-    default:
-      return make(c, [=, &job](std::size_t local, std::size_t remote) {
+      },
+      [=, &job](std::size_t local, std::size_t remote) {
         require(rma::put(job, there + remote, here + local, c.run_bytes));
       });
-  }
 }
 
 Candidate TesseraCandidate::strided(const Case& c) {
@@ -177,20 +174,17 @@ Candidate TesseraCandidate::strided(const Case& c) {
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
   const rma::CopyShape shape = shape_of(c);
-  switch (c.operation) {
-    case Operation::get:
-      return make(c, [=, &job](std::size_t local, std::size_t remote) {
+  return by_operation(
+      c, [&](auto once) { return make(c, once); },
+      [=, &job](std::size_t local, std::size_t remote) {
         require(rma::get(job, there + remote, here + local, shape));
-      });
-    case Operation::accumulate:
-      return make(c, [=, &job](std::size_t local, std::size_t remote) {
+      },
+      [=, &job](std::size_t local, std::size_t remote) {
         require(rma::accumulate(job, there + remote, here + local, shape, rma::Scale::of(c.scale)));
-      });
-    default:
-      return make(c, [=, &job](std::size_t local, std::size_t remote) {
+      },
+      [=, &job](std::size_t local, std::size_t remote) {
         require(rma::put(job, there + remote, here + local, shape));
       });
-  }
 }
 
 Candidate TesseraCandidate::vector(const Case& c) {
@@ -200,36 +194,30 @@ Candidate TesseraCandidate::vector(const Case& c) {
   }
   const RemoteAddress there = region_.at(target_);
   rma::Job& job = job_;
-  switch (c.operation) {
-    case Operation::get:
-      return make(c, [=, &job](std::size_t, std::size_t) { require(rma::get(job, there, list)); });
-    case Operation::accumulate:
-      return make(c, [=, &job](std::size_t, std::size_t) {
+  return by_operation(
+      c, [&](auto once) { return make(c, once); },
+      [=, &job](std::size_t, std::size_t) { require(rma::get(job, there, list)); },
+      [=, &job](std::size_t, std::size_t) {
         require(rma::accumulate(job, there, list, rma::Scale::of(c.scale)));
-      });
-    default:
-      return make(c, [=, &job](std::size_t, std::size_t) { require(rma::put(job, there, list)); });
-  }
+      },
+      [=, &job](std::size_t, std::size_t) { require(rma::put(job, there, list)); });
 }
 
 Candidate TesseraCandidate::separate(const Case& c) {
   rma::Job& job = job_;
   const std::size_t bytes = c.run_bytes;
   const rma::Scale scale = rma::Scale::of(c.scale);
-  switch (c.operation) {
-    case Operation::get:
-      return each_run(c, [&job, bytes](RemoteAddress theirs, std::byte* mine) {
+  return by_operation(
+      c, [&](auto once) { return each_run(c, once); },
+      [&job, bytes](RemoteAddress theirs, std::byte* mine) {
         return rma::get_async(job, theirs, mine, bytes);
-      });
-    case Operation::accumulate:
-      return each_run(c, [&job, bytes, scale](RemoteAddress theirs, std::byte* mine) {
+      },
+      [&job, bytes, scale](RemoteAddress theirs, std::byte* mine) {
         return rma::accumulate_async(job, theirs, mine, bytes, scale);
-      });
-    default:
-      return each_run(c, [&job, bytes](RemoteAddress theirs, std::byte* mine) {
+      },
+      [&job, bytes](RemoteAddress theirs, std::byte* mine) {
         return rma::put_async(job, theirs, mine, bytes);
       });
-  }
 }
 
 template <class Start>
@@ -266,28 +254,9 @@ Candidate TesseraCandidate::atomic(const Case& c) {
   const RemoteAddress word = region_.at(target_);
   rma::Job& job = job_;
   if (c.operation == Operation::swap) {
-    Candidate candidate;
-    candidate.name = name_;
-    candidate.bytes = sizeof(std::int64_t);
-    candidate.run = [=, &job](std::int64_t repetitions) {
-      for (std::int64_t i = 0; i < repetitions; ++i) {
-        (void)rma::swap(job, word, i).value();
-      }
-    };
-    if (job_.rank().value == 0) {
-      candidate.verify = [=, &job]() -> std::string {
-        constexpr std::int64_t first = 5;
-        constexpr std::int64_t second = 6;
-        (void)rma::swap(job, word, first).value();
-        const std::int64_t before = rma::swap(job, word, second).value();
-        const std::int64_t after = rma::swap(job, word, std::int64_t{0}).value();
-        return before == first && after == second
-                   ? ""
-                   : fmt::format("swapping in {} and {} returned {} and {}", first, second, before,
-                                 after);
-      };
-    }
-    return candidate;
+    return swap_candidate(name_, job_.rank().value == 0, [=, &job](std::int64_t value) {
+      return rma::swap(job, word, value).value();
+    });
   }
   if (c.operation == Operation::compare_swap) {
     return compare_swap_candidate(name_, job_.rank().value == 0,
@@ -382,16 +351,12 @@ std::optional<Candidate> TesseraCandidate::with_new_memory(Operation operation, 
 }
 
 Candidate TesseraCandidate::lock_unlock(rma::TeamRank owner, bool cooperative) {
-  Candidate candidate;
-  candidate.name = name_;
-  candidate.cooperative = cooperative;
-  candidate.run = [this, owner](std::int64_t repetitions) {
-    for (std::int64_t i = 0; i < repetitions; ++i) {
-      lock(owner);
-      unlock(owner);
-    }
-  };
-  return candidate;
+  return {.name = name_,
+          .run = repeat([this, owner] {
+            lock(owner);
+            unlock(owner);
+          }),
+          .cooperative = cooperative};
 }
 
 }  // namespace tessera::bench

@@ -171,14 +171,8 @@ void measure_scale_memory(Session& session) {
           processes, value, growth->clients,
           growth->measured < growth->clients ? fmt::format(" ({} measured)", growth->measured) : "",
           growth->agents));
-      Record record;
-      record.bench = "scale";
-      record.backend = name_of(buffers);
-      record.op = "agent_growth";
-      record.size = processes;
-      record.unit = "MB";
-      record.stats = summarise(std::vector{value});
-      session.record(std::move(record));
+      session.record({"scale", "agent_growth", "", processes}, std::string(name_of(buffers)), "MB",
+                     summarise(std::vector{value}));
     }
     observe(session, processes, megabytes[0], megabytes[1], megabytes[2]);
   }
@@ -205,14 +199,8 @@ void measure_scale_job(Session& session) {
       "without, on {} nodes; TESSERA_TUNE=server_cluster={}, replies {}, buffers {}",
       job.size(), worst / mega, worst_of_others / mega, job.node_count(),
       job.settings().server_cluster, job.settings().server_replies, job.settings().server_buffers));
-  Record record;
-  record.bench = "scale";
-  record.backend = "job";
-  record.op = "job_growth";
-  record.size = job.size();
-  record.unit = "MB";
-  record.stats = summarise(std::vector{worst / mega});
-  session.record(std::move(record));
+  session.record({"scale", "job_growth", "", job.size()}, "job", "MB",
+                 summarise(std::vector{worst / mega}));
 }
 
 // Latency and bandwidth of requests that an agent forwards ([CLUSTERED10], figures 6 and 7).
@@ -239,11 +227,6 @@ std::optional<DirectAndForwarded> choose(const rma::Job& job) {
   return std::nullopt;
 }
 
-Candidate named(std::optional<Candidate> candidate, const std::string& name) {
-  candidate->name = name;
-  return std::move(*candidate);
-}
-
 }  // namespace
 
 void measure_scale_forward(Session& session) {
@@ -261,22 +244,23 @@ void measure_scale_forward(Session& session) {
   const std::string replies = session.job().settings().server_replies;
   for (const Operation operation : {Operation::get, Operation::put}) {
     const std::string name = operation == Operation::get ? "get" : "put";
-    Table table =
-        session.table(operation == Operation::get ? "Get Latency, replies " + replies
-                                                  : "Put and Fence Latency, replies " + replies,
-                      1, Quantity::latency);
+    Topic topic{"scale", name + "_forwarded",
+                (operation == Operation::get ? "Get Latency, replies "
+                                             : "Put and Fence Latency, replies ") +
+                    replies};
     for (std::int64_t bytes = 8; bytes <= most; bytes *= 8) {
       const Case c = Case::contiguous(operation, static_cast<std::size_t>(bytes));
-      const std::vector<Candidate> candidates{named(direct.candidate(c), "direct"),
-                                              named(forwarded.candidate(c), "forwarded")};
-      session.measure(table, {"scale", name + "_forwarded", "", bytes}, bytes, candidates);
+      session.measure(
+          topic, bytes,
+          {renamed(*direct.candidate(c), "direct"), renamed(*forwarded.candidate(c), "forwarded")});
     }
   }
-  Table hop = session.table("Get Latency, for the Time of a Hop", 0, Quantity::latency);
+  Topic hop{"scale", "hop", "Get Latency, for the Time of a Hop"};
+  hop.table.emplace(session.table(hop.title, 0));  // about the direct one
   const Case word = Case::contiguous(Operation::get, sizeof(std::int64_t));
-  const auto measured = session.measure(
-      hop, {"scale", "hop", "", 8}, 8,
-      {named(direct.candidate(word), "direct"), named(forwarded.candidate(word), "forwarded")});
+  const auto measured = session.measure(hop, 8,
+                                        {renamed(*direct.candidate(word), "direct"),
+                                         renamed(*forwarded.candidate(word), "forwarded")});
   if (session.is_leader()) {
     const double one = measured[0].stats_ns.median;
     const double two = measured[1].stats_ns.median;

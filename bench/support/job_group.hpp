@@ -4,7 +4,7 @@
 // sleeps.
 #pragma once
 
-#include "bench/support/rank_group.hpp"
+#include "bench/support/measure.hpp"
 #include "rma/job.hpp"
 #include "rma/tuning.hpp"
 

@@ -1,5 +1,57 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
+// RankGroup: the ranks that take part in one measurement, however they were started.
+//
+// The method needs only this of a job. So the same code measures a Tessera job, an MPI
+// communicator, threads of one process, or one process alone. Calls of a group are made outside the
+// timed regions; their speed doesn't matter. But a rank that waits in one should not take time on a
+// core that another rank needs.
+//
+// Threads: one thread of each rank calls, all ranks in the same order.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "bench/support/candidate.hpp"
+#include "bench/support/statistics.hpp"
+
+namespace tessera::bench {
+
+class RankGroup {
+ public:
+  virtual ~RankGroup() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+
+  /// Collective. Returns when all ranks have called it.
+  virtual void barrier() = 0;
+  /// Collective. Copies `bytes` of rank `root` to all ranks. Requires: the same length on all
+  /// ranks.
+  virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+  /// Collective. The largest `value` of all ranks, on all ranks.
+  virtual double maximum(double value) = 0;
+
+  /// Collective. broadcast() of one plain value.
+  template <class T>
+  [[nodiscard]] T share(T value, int root = 0) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    broadcast(std::as_writable_bytes(std::span(&value, 1)), root);
+    return value;
+  }
+};
+
 // measure_interleaved(): times several candidates in alternation, in one process or one job.
 //
 // Two numbers taken minutes apart on a shared machine depend more on other load than on the code.
@@ -15,22 +67,6 @@
 //
 // Rank 0 leads: it decides counts, keeps samples, and sends the others the next step. They take
 // part only in cooperative candidates; otherwise they wait in RankGroup::broadcast.
-#pragma once
-
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "bench/support/candidate.hpp"
-#include "bench/support/clock.hpp"
-#include "bench/support/rank_group.hpp"
-#include "bench/support/statistics.hpp"
-
-namespace tessera::bench {
 
 struct MeasureOptions {
   std::int64_t samples = 200;        ///< of each candidate, if the time allows
@@ -99,5 +135,91 @@ class WarmUp {
   std::vector<double> medians_;
   double movement_ = std::numeric_limits<double>::infinity();
 };
+
+// Overlap: how much of a transfer is hidden by computation.
+//
+// The method of [ARMCI06], section 6.1.2: start a transfer, do a computation of known work, wait
+// for the transfer. Three candidates in alternation give the hidden part:
+//
+//     blocking    |start wait|
+//     computing   |compute      |
+//     overlapped  |start compute wait|
+//     hidden = (blocking + computing - overlapped) / blocking
+//
+// The work is a number of steps, not a time. If the transfer's threads need the same core, the
+// computation takes longer, as a user's would.
+
+/// One transfer that one thread of a rank starts and waits for.
+struct Started {
+  std::string name;
+  std::size_t bytes = 0;
+  std::function<void()> start;
+  std::function<void()> wait;
+  std::function<std::string()> verify = {};  ///< as Candidate::verify
+  bool is_cooperative = false;               ///< other ranks take part in it
+  bool computes = true;                      ///< this rank computes meanwhile
+};
+
+/// Work in registers, which neither memory nor other cores can slow down.
+class Computation {
+ public:
+  explicit Computation(std::int64_t steps) : steps_(steps) {}
+  /// A computation of about this time on an idle core; the fastest of some trials.
+  static Computation lasting(std::chrono::nanoseconds time);
+
+  void run() const;
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+ private:
+  std::int64_t steps_;
+};
+
+/// A thread that computes during the object's lifetime: a busy target.
+class BackgroundComputation {
+ public:
+  BackgroundComputation();
+  ~BackgroundComputation();
+  BackgroundComputation(const BackgroundComputation&) = delete;
+  BackgroundComputation& operator=(const BackgroundComputation&) = delete;
+
+ private:
+  std::atomic<bool> ends_ = false;
+  std::thread thread_;
+};
+
+/// Starts and waits.
+Candidate blocking_candidate(const Started& transfer);
+/// Only computes.
+Candidate computing_candidate(const Computation& computation);
+/// Starts, computes, waits.
+Candidate overlapped_candidate(const Started& transfer, const Computation& computation);
+
+/// Tolerance for the time of a part measured alone relative to the time of the whole. Beyond it,
+/// other load must have disturbed the measurement.
+inline constexpr double overlap_tolerance = 1.05;
+
+/// The part of the transfer that the computation hid, from 0 to 1. A computation can't hide more
+/// than its own duration: to see all that can be hidden, it must last at least as long as the
+/// transfer. Requires: `transfer_ns` > 0.
+double hidden_fraction(double transfer_ns, double computation_ns, double overlapped_ns);
+/// Whether neither the transfer nor the computation took longer alone than both together. Otherwise
+/// other load disturbed the measurement, and the hidden part is unknown.
+bool is_credible_overlap(double transfer_ns, double computation_ns, double overlapped_ns);
+
+/// The three candidates of one transfer, as measured.
+struct Overlap {
+  std::span<const double> blocking_ns;
+  std::span<const double> computing_ns;
+  std::span<const double> overlapped_ns;
+};
+/// hidden_fraction() of the medians, with its interval.
+Ratio hidden(const Overlap& overlap);
+/// hidden_fraction() of each round.
+std::vector<double> hidden_by_rounds(const Overlap& overlap);
+/// Whether the hidden part is large enough to divide by.
+bool hides_anything(const Overlap& overlap);
+/// Hidden part of `subject` / hidden part of `reference`. Requires: hides_anything(reference), the
+/// same rounds and the same computation.
+Ratio hidden_ratio(const Overlap& subject, const Overlap& reference);
 
 }  // namespace tessera::bench

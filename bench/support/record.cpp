@@ -2,10 +2,13 @@
 #include "bench/support/record.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ostream.h>
 #include <nlohmann/json.hpp>
 
 namespace tessera::bench {
@@ -134,7 +137,7 @@ Json pattern_json(const MatrixPattern& pattern) {
           {"cells", pattern.cells}};
 }
 
-/// The fields by which readers distinguish records; see find_same_measurement() of launches.cpp.
+/// The fields by which readers distinguish records; see bench/repeat.
 auto key_of(const Record& record) {
   return std::tie(record.bench, record.op, record.shape, record.size, record.unit, record.backend);
 }

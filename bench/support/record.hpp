@@ -4,6 +4,7 @@
 // (bench/schema.json). Percentiles are in `unit`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -17,7 +18,7 @@
 #include "bench/support/machine.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/statistics.hpp"
-#include "bench/support/target.hpp"
+#include "bench/support/table.hpp"
 
 namespace tessera::bench {
 

@@ -6,6 +6,7 @@
 #include "bench/baselines/baseline.hpp"
 #include "bench/baselines/memory_baseline.hpp"
 #include "bench/support/measure.hpp"
+#include "tests/bench/rank_threads.hpp"
 
 namespace tessera::bench {
 namespace {

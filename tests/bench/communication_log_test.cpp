@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/support/measure.hpp"
-#include "bench/support/rank_group.hpp"
+#include "tests/bench/rank_threads.hpp"
 
 namespace tessera::bench {
 namespace {

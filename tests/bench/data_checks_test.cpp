@@ -12,12 +12,8 @@
 #include <vector>
 
 #include "bench/apps/gups_updates.hpp"
-#include "bench/rma/drawing.hpp"
-#include "bench/rma/fencer.hpp"
 #include "bench/rma/memories.hpp"
-#include "bench/rma/reader.hpp"
-#include "bench/rma/sender.hpp"
-#include "bench/support/collective.hpp"
+#include "bench/support/candidate.hpp"
 #include "bench/support/job_group.hpp"
 #include "rma/lock.hpp"
 #include "rma/transfer.hpp"

@@ -3,6 +3,7 @@
 // The method, on an invented clock: each reading takes 10 ns, and a candidate's repetitions take
 // exactly the time that the test sets.
 #include "bench/support/measure.hpp"
+#include "tests/bench/rank_threads.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The names of other libraries, by the way that they communicate between nodes.
-#include "bench/support/paths.hpp"
+#include "bench/support/options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Which ranks represent rank 0's own node and another one, and to which ranks a rank writes.
-#include "bench/support/peers.hpp"
+#include "bench/support/machine.hpp"
 
 #include <gtest/gtest.h>
 

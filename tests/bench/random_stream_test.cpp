@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The numbers of HPC Challenge's RandomAccess: one after the other, and from any position on.
-#include "bench/apps/random_stream.hpp"
+#include "bench/apps/gups_updates.hpp"
 
 #include <gtest/gtest.h>
 

@@ -19,6 +19,7 @@
 #include "bench/support/options.hpp"
 #include "bench/support/record.hpp"
 #include "bench/support/table.hpp"
+#include "tests/bench/rank_threads.hpp"
 #include "tests/support/json_schema.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Targets: which measurements they cover, that the worst case counts, and the printed table.
-#include "bench/support/target.hpp"
+#include "bench/support/table.hpp"
 
 #include <gtest/gtest.h>
 

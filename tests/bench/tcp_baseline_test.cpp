@@ -10,6 +10,7 @@
 
 #include "bench/support/measure.hpp"
 #include "tests/bench/few_samples.hpp"
+#include "tests/bench/rank_threads.hpp"
 
 namespace tessera::bench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/support/clock.hpp"
+#include "bench/support/statistics.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <atomic>
 #include <thread>
 
-#include "bench/support/overlap.hpp"
+#include "bench/support/measure.hpp"
 
 namespace tessera::bench {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The topology of a node, from folders with the structure of /sys.
-#include "bench/support/topology.hpp"
+#include "bench/support/machine.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

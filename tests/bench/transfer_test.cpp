@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Cases, rotation, and the data check, which must detect wrong data.
-#include "bench/support/transfer.hpp"
+#include "bench/support/candidate.hpp"
 
 #include <gtest/gtest.h>
 
