@@ -6,6 +6,8 @@ target_compile_options(tessera_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wshadow -Wconversion -Wsign-conversion>
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-psabi> # notes that concern g++ 4.3
+  # g++ 12 warns about additions to strings that are correct (its report 105651).
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<COMPILE_LANGUAGE:Fortran>:-std=f2018>
   $<$<BOOL:${TESSERA_WERROR}>:-Werror>)
 # Installed files do not name the build folder, except in debug builds, where debuggers need it.

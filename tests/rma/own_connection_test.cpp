@@ -36,8 +36,8 @@ class OwnConnection : public testing::Test {
     options.clusters = Clusters(map_.count(), map_.count());
     options.idle_connection = idle_connection;
     client_.emplace(std::move(options));
-    connection_ = client_->link_to(NodeId{0}).value();
-    ASSERT_FALSE(connection_->is_connected()) << "requests go to another agent";
+    connection_ = client_->links().to(NodeId{0}).value();
+    ASSERT_FALSE(connection_->channel().is_connected()) << "requests go to another agent";
     connect_again();
   }
   void connect_again() {
@@ -62,20 +62,20 @@ class OwnConnection : public testing::Test {
 TEST_F(OwnConnection, IsClosedIfItIsIdleAndOpenedAgain) {
   connect(at_once);
   connection_->maintain(false);
-  EXPECT_FALSE(connection_->is_connected());
+  EXPECT_FALSE(connection_->channel().is_connected());
   EXPECT_FALSE(connection_->is_lost()) << "only the socket is closed";
   const auto last = peer_->receive_frame();
   ASSERT_TRUE(last);
   EXPECT_EQ(last->first.kind, Kind::bye);
   EXPECT_TRUE(peer_->is_closed_by_the_other());
   connect_again();
-  EXPECT_TRUE(connection_->is_connected());
+  EXPECT_TRUE(connection_->channel().is_connected());
 }
 
 TEST_F(OwnConnection, StaysOpenBeforeItIsIdleForLongEnough) {
   connect(never);
   connection_->maintain(false);
-  EXPECT_TRUE(connection_->is_connected());
+  EXPECT_TRUE(connection_->channel().is_connected());
 }
 
 // The agent gives a lock to the next process if the connection of its holder ends.
@@ -83,10 +83,10 @@ TEST_F(OwnConnection, StaysOpenWhileTheProcessHoldsALock) {
   connect(at_once);
   connection_->route().note_locks(1);
   connection_->maintain(false);
-  EXPECT_TRUE(connection_->is_connected());
+  EXPECT_TRUE(connection_->channel().is_connected());
   connection_->route().note_locks(-1);
   connection_->maintain(false);
-  EXPECT_FALSE(connection_->is_connected());
+  EXPECT_FALSE(connection_->channel().is_connected());
 }
 
 }  // namespace
