@@ -37,7 +37,7 @@ class ClientProgress {
   /// Whether the progress thread runs; if not, nothing else may be called. Errors: limit_exceeded.
   [[nodiscard]] const Status& started() const noexcept { return started_; }
 
-  /// Reads what has come and sends what there is room for. Returns the number of replies.
+  /// Reads what has come and sends what fits. Returns the number of replies.
   int advance();
   /// Sleeps until something comes, for at most `period`. Returns done.done(). A period above
   /// reply_waits.first means that the caller has waited long: it then sleeps at once if nothing is
