@@ -4,6 +4,7 @@
 // bytes are refused with a reason.
 #include "rma/server/wire/wire.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #define XXH_INLINE_ALL  // NOLINT(readability-identifier-naming): a switch of xxHash
 #include <xxhash.h>
@@ -429,8 +430,9 @@ TEST(Failure, KeepsCodeRankAndText) {
 
 TEST(Failure, CutsLongTextsBetweenCharacters) {
   Bytes bytes;
-  encode_failure(Status::error(Code::internal, std::string(999, 'x') + "é and more"), bytes);
-  EXPECT_EQ(decode_failure(bytes).message(), std::string(999, 'x'));
+  const std::string most(999, 'x');
+  encode_failure(Status::error(Code::internal, fmt::format("{}é and more", most)), bytes);
+  EXPECT_EQ(decode_failure(bytes).message(), most);
 }
 
 TEST(Failure, IsAProtocolErrorIfItMakesNoSense) {
