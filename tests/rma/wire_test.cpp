@@ -4,7 +4,6 @@
 // bytes are refused with a reason.
 #include "rma/server/wire/wire.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #define XXH_INLINE_ALL  // NOLINT(readability-identifier-naming): a switch of xxHash
 #include <xxhash.h>
@@ -431,7 +430,9 @@ TEST(Failure, KeepsCodeRankAndText) {
 TEST(Failure, CutsLongTextsBetweenCharacters) {
   Bytes bytes;
   const std::string most(999, 'x');
-  encode_failure(Status::error(Code::internal, fmt::format("{}é and more", most)), bytes);
+  std::string text = most;
+  text.append("é and more");
+  encode_failure(Status::error(Code::internal, text), bytes);
   EXPECT_EQ(decode_failure(bytes).message(), most);
 }
 
