@@ -128,7 +128,7 @@ namespace {
 /// Fences that were started. The destructor waits for them.
 class StartedFences {
  public:
-  explicit StartedFences(TransportList& transports) noexcept : transports_(transports) {}
+  explicit StartedFences(TransportList& transports) : transports_(transports) {}
   StartedFences(const StartedFences&) = delete;
   StartedFences& operator=(const StartedFences&) = delete;
   ~StartedFences() { finish().ignore("the exception says more"); }

@@ -429,8 +429,11 @@ TEST(Failure, KeepsCodeRankAndText) {
 
 TEST(Failure, CutsLongTextsBetweenCharacters) {
   Bytes bytes;
-  encode_failure(Status::error(Code::internal, std::string(999, 'x') + "é and more"), bytes);
-  EXPECT_EQ(decode_failure(bytes).message(), std::string(999, 'x'));
+  const std::string most(999, 'x');
+  std::string text = most;
+  text.append("é and more");
+  encode_failure(Status::error(Code::internal, text), bytes);
+  EXPECT_EQ(decode_failure(bytes).message(), most);
 }
 
 TEST(Failure, IsAProtocolErrorIfItMakesNoSense) {
