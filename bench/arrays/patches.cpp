@@ -284,11 +284,13 @@ std::optional<Candidate> mpi_box(const Session& session, const MpiMemory* memory
   const int owner = array.team().size() > 1 ? 1 : 0;
   const auto bytes = static_cast<std::size_t>(box.volume()) * sizeof(double);
   if (!session.is_leader()) {
-    return by_one("mpi subarray", [] {}, bytes);
+    return by_one(
+        "mpi subarray", [] {}, bytes);
   }
   const auto boxes = std::make_shared<MpiBoxes>(*memory, owner, array.box_of(rma::TeamRank{owner}),
                                                 box, operation);
-  Candidate candidate = by_one("mpi subarray", [boxes] { boxes->move(); }, bytes);
+  Candidate candidate = by_one(
+      "mpi subarray", [boxes] { boxes->move(); }, bytes);
   candidate.verify = [boxes] { return boxes->verify(); };
   return candidate;
 }

@@ -162,7 +162,7 @@ set_tests_properties(bench.options.launches PROPERTIES
   FAIL_REGULAR_EXPRESSION "INVALID")
 add_test(NAME bench.repeat COMMAND ${PROJECT_SOURCE_DIR}/tests/bench/repeat_test
   ${CMAKE_CURRENT_SOURCE_DIR}/repeat)
-tessera_test_properties(bench.repeat 1 "" 60 "")
+tessera_test_properties(bench.repeat 1 "" 200 "")
 function(add_refusal_test name text)
   add_test(NAME bench.options.${name} COMMAND sh -c "\"$@\"; echo exit code $?" sh ${ARGN})
   tessera_test_properties(bench.options.${name} 1 "" 10 "")
