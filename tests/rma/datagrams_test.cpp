@@ -128,7 +128,8 @@ TEST_F(Datagrams, KeepTheOrderOfMessages) {
     for (std::uint64_t i = 0; i < burst; ++i) {
       ASSERT_EQ(next_message(), first + i);
     }
-    while (contexts_[0]->progress() + contexts_[1]->progress() > 0 || !contexts_[0]->arm()) {
+    for (int polls = 0; polls < 10; ++polls) {
+      advance();  // the origin has room for the next burst
     }
   }
 }

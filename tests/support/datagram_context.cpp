@@ -17,11 +17,12 @@ Result<std::unique_ptr<detail::RdmaConnection>> DatagramContext::open_connection
   return std::unique_ptr<detail::RdmaConnection>(std::move(made));
 }
 
+// Counts what is held back, too, so that its owner polls again at once.
 int DatagramContext::progress() {
   const std::lock_guard guard(mutex_);
   send_queued();
   socket_.receive();
-  const int count = dispatch(socket_.take_due());
+  const int count = dispatch(socket_.take_due()) + socket_.held();
   send_queued();
   for (const auto& [number, connection] : connections_) {
     connection->offer_room();
@@ -32,7 +33,7 @@ int DatagramContext::progress() {
 void DatagramContext::deliver_all() {
   const std::lock_guard guard(mutex_);
   socket_.receive();
-  while (socket_.holds_any()) {
+  while (socket_.held() > 0) {
     dispatch(socket_.take_all());
     socket_.receive();
   }
@@ -63,7 +64,7 @@ bool DatagramContext::arm() {
   const std::lock_guard guard(mutex_);
   send_queued();
   socket_.receive();
-  return !socket_.holds_any() && arrivals_.empty();
+  return socket_.held() == 0 && arrivals_.empty();
 }
 
 void DatagramContext::record_arrival(int descriptor) {

@@ -70,7 +70,7 @@ class DatagramSocket {
   std::vector<Datagram> take_due();
   /// Returns all, due or not.
   std::vector<Datagram> take_all();
-  [[nodiscard]] bool holds_any() const noexcept { return !held_.empty(); }
+  [[nodiscard]] int held() const noexcept { return static_cast<int>(held_.size()); }
 
  private:
   struct Held {
