@@ -7,7 +7,7 @@
 // Waiters spin briefly because a hand-over between two running processes takes well under a
 // microsecond. Then they yield and soon sleep, because on a machine with fewer processors than
 // ranks the peer can only run while the waiter does not. MPI codes that only yield lose a factor of
-// 10^4 there. docs/decisions/0035 explains the yield phase.
+// 10^4 there. docs/decisions/0074 explains the yield phase.
 #pragma once
 
 #include <chrono>
