@@ -12,7 +12,9 @@
 
 #include <chrono>
 
-#include "rma/tuning.hpp"
+namespace tessera::rma {
+struct Settings;
+}
 
 namespace tessera::rma::detail {
 

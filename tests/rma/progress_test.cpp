@@ -15,6 +15,7 @@
 #include "rma/base/fd_passing.hpp"
 #include "rma/progress/poller.hpp"
 #include "rma/progress/waiter.hpp"
+#include "rma/tuning.hpp"
 #include "tests/rma/node_rig.hpp"
 
 namespace tessera::rma::detail {
