@@ -57,6 +57,13 @@ inline constexpr WaitPolicy with_scarce_processors{
 [[nodiscard]] WaitPolicy choose_wait_policy(const Settings& settings, int node_ranks,
                                             int node_processors) noexcept;
 
+/// How long an agent polls after a request (docs/decisions/0066). On spare processors that costs no
+/// rank anything. But other jobs may want the processors, or the energy, so it ends after a second;
+/// waking then takes microseconds.
+inline constexpr std::chrono::nanoseconds awake_on_spare_processors = std::chrono::seconds(1);
+inline constexpr std::chrono::nanoseconds awake_on_scarce_processors =
+    std::chrono::microseconds(50);
+
 /// The longest timed wait of a thread that waits for a reply, for room or for another rank.
 inline constexpr std::chrono::nanoseconds max_timed_wait = std::chrono::milliseconds(10);
 
