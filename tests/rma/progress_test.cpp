@@ -240,6 +240,15 @@ TEST(Waiter, TakesStepsThatGrowWithTheWait) {
                                                milliseconds(5)}));
 }
 
+TEST(Waiter, TakesStepsLongerThanItsLivenessInterval) {
+  std::vector<nanoseconds> periods;
+  const TimedWaits waits{.first = milliseconds(5)};
+  const auto record = [&](nanoseconds period) { periods.push_back(period); };
+  EXPECT_TRUE(
+      Waiter(often_awake).sleep(OnStep(waits, record), [&] { return periods.size() == 1; }));
+  EXPECT_EQ(periods.front(), waits.first);
+}
+
 TEST(Waiter, PollsUntilADeadline) {
   constexpr TimedWaits waits{.first = microseconds(50)};
   int polls = 0;
