@@ -23,6 +23,7 @@
 #include "rma/bootstrap/detect.hpp"
 #include "rma/bootstrap/fork_control.hpp"
 #include "rma/bootstrap/process_identity.hpp"
+#include "rma/progress/waiter.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -136,24 +137,36 @@ class Forked final : public Bootstrap {
       detail::futex_wake_all(control_->round);
       return round;
     }
+    static constexpr detail::WaitPolicy policy{.liveness_interval = std::chrono::milliseconds(50)};
     const auto deadline = std::chrono::steady_clock::now() + timeout;
-    while (control_->round.load() == round) {
-      detail::futex_wait(control_->round, round, std::chrono::milliseconds(50));
-      const std::optional<WorldRank> ended = first_lost();
-      if (ended && withdraw(round)) {
-        return Status::error_at(
-            *ended, Code::peer_lost,
-            fmt::format("rank {} ended while the job was starting", ended->value));
-      }
-      const std::int32_t arrived = control_->arrived.load();
-      if (std::chrono::steady_clock::now() > deadline && withdraw(round)) {
-        return Status::error(Code::timed_out,
-                             fmt::format("only {} of {} ranks reached the start of the job within "
-                                         "{} ms",
-                                         arrived, control_->ranks, timeout.count()));
-      }
+    Status failure;
+    const auto has_failed = [&] {
+      failure = failure_of(round, deadline, timeout);
+      return !failure.ok();
+    };
+    detail::Waiter(policy).sleep(
+        detail::OnWord(control_->round), [&] { return control_->round.load() != round; },
+        has_failed);
+    return failure.ok() ? Result<std::uint32_t>(round) : failure;
+  }
+
+  // Why this rank gives up a round. OK: it does not, or all ranks have arrived.
+  Status failure_of(std::uint32_t round, std::chrono::steady_clock::time_point deadline,
+                    std::chrono::milliseconds timeout) {
+    const std::optional<WorldRank> ended = first_lost();
+    if (ended && withdraw(round)) {
+      return Status::error_at(
+          *ended, Code::peer_lost,
+          fmt::format("rank {} ended while the job was starting", ended->value));
     }
-    return round;
+    const std::int32_t arrived = control_->arrived.load();
+    if (std::chrono::steady_clock::now() > deadline && withdraw(round)) {
+      return Status::error(
+          Code::timed_out,
+          fmt::format("only {} of {} ranks reached the start of the job within {} ms", arrived,
+                      control_->ranks, timeout.count()));
+    }
+    return {};
   }
 
   // Withdraws this rank's arrival, so that it can arrive again. False if all ranks have arrived.

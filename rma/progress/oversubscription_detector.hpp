@@ -8,7 +8,7 @@
 // collectives of four ranks on two cores then take a tenth of the time. But a thread that computes
 // keeps the core for a time slice of some milliseconds once it has it; only a thread that was
 // asleep preempts it. A waiter that lost a slice by yielding therefore sleeps at once for a period
-// that grows: docs/decisions/0035.
+// that grows: docs/decisions/0074.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/progress/wait_policy.hpp"
 
+#include "rma/tuning.hpp"
+
 namespace tessera::rma::detail {
 
 WaitPolicy choose_wait_policy(const Settings& settings, int node_ranks,

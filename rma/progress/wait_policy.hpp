@@ -7,12 +7,14 @@
 // Waiters spin briefly because a hand-over between two running processes takes well under a
 // microsecond. Then they yield and soon sleep, because on a machine with fewer processors than
 // ranks the peer can only run while the waiter does not. MPI codes that only yield lose a factor of
-// 10^4 there. docs/decisions/0035 explains the yield phase.
+// 10^4 there. docs/decisions/0074 explains the yield phase.
 #pragma once
 
 #include <chrono>
 
-#include "rma/tuning.hpp"
+namespace tessera::rma {
+struct Settings;
+}
 
 namespace tessera::rma::detail {
 
@@ -54,6 +56,13 @@ inline constexpr WaitPolicy with_scarce_processors{
 /// the user sets is not followed by a yield phase.
 [[nodiscard]] WaitPolicy choose_wait_policy(const Settings& settings, int node_ranks,
                                             int node_processors) noexcept;
+
+/// How long an agent polls after a request (docs/decisions/0066). On spare processors that costs no
+/// rank anything. But other jobs may want the processors, or the energy, so it ends after a second;
+/// waking then takes microseconds.
+inline constexpr std::chrono::nanoseconds awake_on_spare_processors = std::chrono::seconds(1);
+inline constexpr std::chrono::nanoseconds awake_on_scarce_processors =
+    std::chrono::microseconds(50);
 
 /// The longest timed wait of a thread that waits for a reply, for room or for another rank.
 inline constexpr std::chrono::nanoseconds max_timed_wait = std::chrono::milliseconds(10);

@@ -18,10 +18,11 @@ void OnDescriptor::sleep(std::chrono::nanoseconds /*elapsed*/,
 }
 
 // Advances the delegate if no other thread does. Returns the length of the next sleep.
-std::chrono::nanoseconds Waiter::advance_before_sleep() const noexcept {
+std::chrono::nanoseconds Waiter::advance_before_sleep(
+    std::chrono::nanoseconds max_sleep) const noexcept {
   const std::chrono::nanoseconds longest = delegate_->max_sleep();
-  if (longest >= policy_.liveness_interval) {
-    return policy_.liveness_interval;
+  if (longest >= max_sleep) {
+    return max_sleep;
   }
   const ProgressScope progress(delegate_);
   progress.advance();

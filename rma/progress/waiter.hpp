@@ -155,8 +155,8 @@ class Waiter {
   }
 
   /// Sleeps until `ready()`, which is called after each wake-up, or until the deadline, or until
-  /// `give_up()` returns true, which is called once per liveness interval. Returns the last result
-  /// of ready(). Yields the delegate's work first. Errors: what the functions throw.
+  /// `give_up()` returns true, which is called once per liveness interval. Returns whether ready()
+  /// returned true. Yields the delegate's work first. Throws what the functions throw.
   template <class On, class Ready, class GiveUp>
   bool sleep(On&& on, Ready&& ready, GiveUp&& give_up);
   template <class On, class Ready>
@@ -177,7 +177,8 @@ class Waiter {
  private:
   template <PollCost cost, class Ready>
   bool spin_with_progress(Ready&& ready, unsigned polls_per_advance) const;
-  [[nodiscard]] std::chrono::nanoseconds advance_before_sleep() const noexcept;
+  [[nodiscard]] std::chrono::nanoseconds advance_before_sleep(
+      std::chrono::nanoseconds max_sleep) const noexcept;
 
   const WaitPolicy& policy_;
   ProgressDelegate* delegate_;
@@ -203,9 +204,12 @@ bool Waiter::spin_with_progress(Ready&& ready, unsigned polls_per_advance) const
 
 template <class On, class Ready, class GiveUp>
 bool Waiter::sleep(On&& on, Ready&& ready, GiveUp&& give_up) {
+  constexpr bool is_step = std::remove_reference_t<On>::is_step;
+  const std::chrono::nanoseconds max_sleep =
+      is_step ? std::chrono::nanoseconds::max() : policy_.liveness_interval;
   const bool has_deadline = deadline_ != Clock::time_point::max();
   // Most waits in steps end with the first one, for which no clock is read.
-  bool is_clock_read = !std::remove_reference_t<On>::is_step || has_deadline;
+  bool is_clock_read = !is_step || has_deadline;
   if (is_clock_read) {
     began_ = Clock::now();
   }
@@ -218,7 +222,7 @@ bool Waiter::sleep(On&& on, Ready&& ready, GiveUp&& give_up) {
       return true;
     }
     std::chrono::nanoseconds longest =
-        delegate_ == nullptr ? policy_.liveness_interval : advance_before_sleep();
+        delegate_ == nullptr ? max_sleep : advance_before_sleep(max_sleep);
     if (has_deadline) {
       if (now >= deadline_) {
         return false;

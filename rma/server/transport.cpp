@@ -132,15 +132,11 @@ class ServerTransport final : public Transport, public DataTransport {
   std::unordered_map<WorldRank, std::unique_ptr<Endpoint>> atomics_;
 };
 
-// On spare processors polling costs no rank anything. But other jobs may want the processors, or
-// the energy, so polling ends a second after the last request. Waking then takes microseconds.
 PollDuration stay_awake(const Settings& settings, bool is_dedicated) {
-  constexpr std::chrono::microseconds a_while{50};
-  constexpr std::chrono::seconds on_spare_processors{1};
   if (settings.server != "adaptive") {
     return settings.server == "poll" ? PollDuration::max() : PollDuration(0);
   }
-  return is_dedicated ? PollDuration(on_spare_processors) : a_while;
+  return is_dedicated ? detail::awake_on_spare_processors : detail::awake_on_scarce_processors;
 }
 
 void log_wait_mode(const TransportContext& context, PollDuration time) {
