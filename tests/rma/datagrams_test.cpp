@@ -12,8 +12,8 @@
 
 #include "rma/job.hpp"
 #include "rma/notify.hpp"
-#include "rma/region.hpp"
 #include "rma/progress/poller.hpp"
+#include "rma/region.hpp"
 #include "rma/server/transport.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"

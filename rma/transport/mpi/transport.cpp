@@ -352,8 +352,8 @@ Result<std::shared_ptr<World>> create_world(const TransportContext& context,
                                             const CreationAgreement& agree_to_create) {
   const int communicator = *detail::nodes_of(context).communicator;
   Result<std::shared_ptr<World>> world = Status::code_only(Code::internal);
-  TESSERA_RETURN_IF_ERROR(create_exclusively(agree_to_create, world,
-                                             [&] { return World::create(communicator); }));
+  TESSERA_RETURN_IF_ERROR(
+      create_exclusively(agree_to_create, world, [&] { return World::create(communicator); }));
   return world;
 }
 
