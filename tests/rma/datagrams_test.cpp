@@ -176,7 +176,7 @@ TEST(Poller, AcceptsWhatHasNoDescriptor) {
   const auto begun = std::chrono::steady_clock::now();
   EXPECT_FALSE(poller.wait(300us));
   const auto passed = std::chrono::steady_clock::now() - begun;
-  EXPECT_GE(passed, 1300us);
+  EXPECT_GE(passed, 300us);
   EXPECT_LT(passed, 10s);
 }
 

@@ -42,7 +42,8 @@ std::unique_ptr<Channel> LinkChannel::replace(std::unique_ptr<Channel> channel) 
 void LinkChannel::move_to(std::unique_ptr<detail::RdmaConnection> path) {
   path_ = path.get();
   has_ordered_writes_ = path_->has_ordered_writes();
-  path_->watch(replace(std::move(path)));
+  path_->watch(std::move(channel_));  // its descriptor is the path's from now on
+  static_cast<void>(replace(std::move(path)));
 }
 
 bool LinkChannel::watch_by(const detail::Poller& poller, bool waits_for_room, bool is_lost) {
