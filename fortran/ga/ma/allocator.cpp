@@ -176,37 +176,35 @@ Result<Integer> Allocator::push(Integer kind, Integer elements, std::string_view
 
 // ---- Releases -----------------------------------------------------------------------------------
 
-Result<std::uint32_t> Allocator::find(Integer handle) const {
-  const std::uint32_t number = blocks_.number_of(handle);
-  if (number == 0) [[unlikely]] {
-    if (!is_initialized()) {
-      return not_initialized();
-    }
-    return wrong(fmt::format("{} is not the handle of a block", handle))
-        .hint("it may have been freed already");
+Status Allocator::no_block(Integer handle) const {
+  if (!is_initialized()) {
+    return not_initialized();
   }
-  return number;
+  return wrong(fmt::format("{} is not the handle of a block", handle))
+      .hint("it may have been freed already");
 }
 
-Result<std::uint32_t> Allocator::find_intact(Integer handle, Place place) const {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t number, find(handle));
+Status Allocator::not_intact(Integer handle, Place place) const {
+  const std::uint32_t number = blocks_.number_of(handle);
+  if (number == 0) {
+    return no_block(handle);
+  }
   const Block& block = blocks_[number];
-  const bool is_recorded = block.checksum == block.compute_checksum();
-  if (is_recorded && block.place != place) {
+  if (block.checksum == block.compute_checksum() && block.place != place) {
     return wrong(fmt::format("block '{}' with handle {} is in the {}, not in the {}",
                              block.shown_name(), handle, name_of(block.place), name_of(place)));
   }
-  if (!is_recorded || !has_guard_before(number) || !has_guard_after(number)) [[unlikely]] {
-    std::vector<std::string> damage;
-    add_damage(number, damage);
-    return wrong(fmt::format("{}", fmt::join(damage, "; ")))
-        .hint("the program writes outside of its blocks; look for an index that is too large");
-  }
-  return number;
+  std::vector<std::string> damage;
+  add_damage(number, damage);
+  return wrong(fmt::format("{}", fmt::join(damage, "; ")))
+      .hint("the program writes outside of its blocks; look for an index that is too large");
 }
 
 Status Allocator::free(Integer handle) {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t number, find_intact(handle, Place::heap));
+  const std::uint32_t number = find_intact(handle, Place::heap);
+  if (number == 0) [[unlikely]] {
+    return not_intact(handle, Place::heap);
+  }
   const Block& block = blocks_[number];
   segment_.release_heap(block.extent.begin, block.extent.end);
   heap_usage_.remove(bytes_of(block));
@@ -215,7 +213,10 @@ Status Allocator::free(Integer handle) {
 }
 
 Status Allocator::free_last(Integer handle, Integer elements) {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t number, find_intact(handle, Place::heap));
+  const std::uint32_t number = find_intact(handle, Place::heap);
+  if (number == 0) [[unlikely]] {
+    return not_intact(handle, Place::heap);
+  }
   Block& block = blocks_[number];
   if (elements < 0) {
     return wrong(
@@ -249,7 +250,10 @@ void Allocator::pop_top() noexcept {
 }
 
 Status Allocator::pop(Integer handle) {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t number, find_intact(handle, Place::stack));
+  const std::uint32_t number = find_intact(handle, Place::stack);
+  if (number == 0) [[unlikely]] {
+    return not_intact(handle, Place::stack);
+  }
   if (number != stack_.back()) [[unlikely]] {
     return wrong(fmt::format("block '{}' is not on top of the stack: '{}' is",
                              blocks_[number].shown_name(), blocks_[stack_.back()].shown_name()))
@@ -260,10 +264,15 @@ Status Allocator::pop(Integer handle) {
 }
 
 Status Allocator::chop(Integer handle) {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t number, find_intact(handle, Place::stack));
+  const std::uint32_t number = find_intact(handle, Place::stack);
+  if (number == 0) [[unlikely]] {
+    return not_intact(handle, Place::stack);
+  }
   const auto at = std::find(stack_.rbegin(), stack_.rend(), number);
   for (auto each = stack_.rbegin(); each != at; ++each) {
-    TESSERA_RETURN_IF_ERROR(find_intact(blocks_.handle_of(*each), Place::stack).status());
+    if (const Integer above = blocks_.handle_of(*each); find_intact(above, Place::stack) == 0) {
+      return not_intact(above, Place::stack);
+    }
   }
   while (stack_.back() != number) {
     pop_top();
@@ -275,12 +284,18 @@ Status Allocator::chop(Integer handle) {
 // ---- Questions ----------------------------------------------------------------------------------
 
 Result<std::byte*> Allocator::address_of(Integer handle) const {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t number, find(handle));
+  const std::uint32_t number = blocks_.number_of(handle);
+  if (number == 0) [[unlikely]] {
+    return no_block(handle);
+  }
   return segment_.at(blocks_[number].extent.elements);
 }
 
 Result<MA_AccessIndex> Allocator::index_of(Integer handle) const {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t number, find(handle));
+  const std::uint32_t number = blocks_.number_of(handle);
+  if (number == 0) [[unlikely]] {
+    return no_block(handle);
+  }
   const Block& block = blocks_[number];
   const Known& kind = known(block.kind);
   const auto from_base = static_cast<std::int64_t>(

@@ -112,8 +112,19 @@ class Allocator {
                  std::string_view name, Place place) noexcept;
   [[nodiscard]] rma::Status no_room(Integer kind, Integer elements, std::string_view name,
                                     Place place) const;
-  rma::Result<std::uint32_t> find(Integer handle) const;
-  rma::Result<std::uint32_t> find_intact(Integer handle, Place place) const;
+  [[nodiscard]] rma::Status no_block(Integer handle) const;
+  /// 0 if no block of that place has this handle, or if it is damaged.
+  [[nodiscard]] std::uint32_t find_intact(Integer handle, Place place) const noexcept {
+    const std::uint32_t number = blocks_.number_of(handle);
+    if (number == 0) {
+      return 0;
+    }
+    const Block& block = blocks_[number];
+    const bool is_intact = block.place == place && block.checksum == block.compute_checksum() &&
+                           has_guard_before(number) && has_guard_after(number);
+    return is_intact ? number : 0;
+  }
+  [[nodiscard]] rma::Status not_intact(Integer handle, Place place) const;
 
   [[nodiscard]] std::size_t bytes_of(const Block& block) const noexcept {
     return block.elements * known(block.kind).bytes;
@@ -121,9 +132,28 @@ class Allocator {
   [[nodiscard]] std::uint64_t guard(std::uint32_t number) const noexcept {
     return 0xa5c3f01e5a3c0fe1U ^ static_cast<std::uint64_t>(number) << 24;
   }
-  void write_guards(std::uint32_t number) noexcept;
-  [[nodiscard]] bool has_guard_before(std::uint32_t number) const noexcept;
-  [[nodiscard]] bool has_guard_after(std::uint32_t number) const noexcept;
+  void write_guards(std::uint32_t number) noexcept {
+    const std::uint64_t word = guard(number);
+    std::memcpy(guard_before(blocks_[number]), &word, guard_bytes);
+    std::memcpy(guard_after(blocks_[number]), &word, guard_bytes);
+  }
+  [[nodiscard]] bool has_guard_before(std::uint32_t number) const noexcept {
+    return load(guard_before(blocks_[number])) == guard(number);
+  }
+  [[nodiscard]] bool has_guard_after(std::uint32_t number) const noexcept {
+    return load(guard_after(blocks_[number])) == guard(number);
+  }
+  [[nodiscard]] std::byte* guard_before(const Block& block) const noexcept {
+    return segment_.at(block.extent.elements) - guard_bytes;
+  }
+  [[nodiscard]] std::byte* guard_after(const Block& block) const noexcept {
+    return segment_.at(block.extent.elements) + bytes_of(block);
+  }
+  static std::uint64_t load(const std::byte* from) noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, sizeof word);
+    return word;
+  }
   void pop_top() noexcept;
   void add_damage(std::uint32_t number, std::vector<std::string>& damage) const;
 

@@ -3,8 +3,9 @@
 // Blocks: MA's records of its blocks, and the handles that name them.
 //
 // Records are apart from the blocks' memory, so that a program that writes beyond a block damages
-// guards only. Each record has a checksum. A handle has the record's number in the lower 20 bits
-// and how often it was used in 11 bits above: a handle of a freed block is recognised.
+// guards only. Each record has a checksum of all but its name. A handle has the record's number in
+// the lower 20 bits and how often it was used in 11 bits above: a handle of a freed block is
+// recognised.
 //
 // Threads: one at a time. Cost: O(1).
 #pragma once
@@ -96,15 +97,11 @@ class Blocks {
 };
 
 inline std::uint32_t Block::compute_checksum() const noexcept {
-  std::array<std::uint64_t, MA_NAMESIZE / 8> words;
-  std::memcpy(words.data(), name.data(), name.size());
-  std::uint64_t sum = extent.begin * 0x9e3779b97f4a7c15U;
-  sum = (sum ^ extent.end) * 0xff51afd7ed558ccdU;
-  sum = (sum ^ extent.elements ^ words[0]) * 0xc4ceb9fe1a85ec53U;
-  sum = (sum ^ elements ^ words[1]) * 0x9e3779b97f4a7c15U;
-  sum ^= words[2] * 3 + words[3] * 5;
-  sum ^= static_cast<std::uint64_t>(static_cast<std::uint32_t>(place)) << 32 |
-         static_cast<std::uint32_t>(kind);
+  const std::uint64_t first = (extent.begin ^ extent.end << 21) * 0x9e3779b97f4a7c15U;
+  const std::uint64_t second = (extent.elements ^ elements << 21) * 0xff51afd7ed558ccdU;
+  const std::uint64_t third = static_cast<std::uint64_t>(static_cast<std::uint32_t>(place)) << 32 |
+                              static_cast<std::uint32_t>(kind);
+  const std::uint64_t sum = first ^ (second << 7 | second >> 57) ^ third;
   return static_cast<std::uint32_t>(sum ^ sum >> 32);
 }
 

@@ -15,30 +15,7 @@ std::string_view side(Place place) {
   return place == Place::heap ? "heap" : "stack";
 }
 
-std::uint64_t load(const std::byte* from) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, from, sizeof word);
-  return word;
-}
-
 }  // namespace
-
-void Allocator::write_guards(std::uint32_t number) noexcept {
-  const Block& block = blocks_[number];
-  const std::uint64_t word = guard(number);
-  std::byte* const elements = segment_.at(block.extent.elements);
-  std::memcpy(elements - guard_bytes, &word, guard_bytes);
-  std::memcpy(elements + bytes_of(block), &word, guard_bytes);
-}
-
-bool Allocator::has_guard_before(std::uint32_t number) const noexcept {
-  return load(segment_.at(blocks_[number].extent.elements) - guard_bytes) == guard(number);
-}
-
-bool Allocator::has_guard_after(std::uint32_t number) const noexcept {
-  const Block& block = blocks_[number];
-  return load(segment_.at(block.extent.elements) + bytes_of(block)) == guard(number);
-}
 
 void Allocator::add_damage(std::uint32_t number, std::vector<std::string>& damage) const {
   const Block& block = blocks_[number];

@@ -186,7 +186,7 @@ TEST(Ma, BlocksAreAsInTheModel) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
     Model model(seed);
-    for (int i = 0; i < 1500 && !::testing::Test::HasFatalFailure(); ++i) {
+    for (int i = 0; i < 600 && !::testing::Test::HasFatalFailure(); ++i) {
       model.step();
     }
     model.finish();
