@@ -17,6 +17,9 @@
 #include "macdecls.h"
 #include "tests/armci/check.h"
 
+// The macros of check.h are for C, too.
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+
 namespace tessera::test {
 
 extern const Case whole_cases[];
