@@ -235,11 +235,9 @@ Status take_dims_2(std::int64_t dim1, std::int64_t dim2, Extents& extents) {
   return take_dims<style>(2, dims, extents);
 }
 
-/// A zero for Fortran's first dimension means that the program does not choose.
 template <Style style, std::integral I>
 Chunk chunk_of(int ndims, const I* given) noexcept {
-  const Extents lengths = numbers_of<style>(ndims, given);
-  return lengths.is_empty() || lengths[ndims - 1] == 0 ? Chunk() : Chunk{lengths};
+  return {numbers_of<style>(ndims, given)};
 }
 /// Two zeros mean no limit, as -1 does elsewhere.
 template <Style style>

@@ -185,7 +185,7 @@ ROLES = {
     'args': Role([('int*', 'argc'), ('char***', 'argv')], 'int*', pass_as='argc, argv'),
     'allocate_function': Role([('void* (*#)(size_t, int, char*)', 'allocate')], None),
     'free_function': Role([('void (*#)(void*)', 'release')], None),
-    'style': Role([('int', 'style')], None),
+    ':style': Role([], 'Style', pass_as='STYLE'),
 }
 ROLES['args'].inner = 'int*, char***'
 ROLES['to'] = ROLES['from']

@@ -7,6 +7,8 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include "fortran/ga/records.hpp"
 
@@ -153,11 +155,14 @@ class BoxOut {
     return {IntOut(ilo), IntOut(ihi), IntOut(jlo), IntOut(jhi), style};
   }
 
-  void set(const Box& box) const noexcept;
-  /// The same for one of many boxes in a list: `number` entries after the first.
-  [[nodiscard]] BoxOut from(std::int64_t number) const noexcept {
-    return {lo_.from(number), hi_.from(number), IntOut(), IntOut(), style_};
+  static BoxOut list(IntOut lo, IntOut hi, Style style) noexcept {
+    return {lo, hi, IntOut(), IntOut(), style};
   }
+  static BoxOut pairs(IntOut ilo, IntOut ihi, IntOut jlo, IntOut jhi, Style style) noexcept {
+    return {ilo, ihi, jlo, jhi, style};
+  }
+
+  void set(const Box& box) const noexcept;
 
  private:
   BoxOut(IntOut lo, IntOut hi, IntOut second_lo, IntOut second_hi, Style style) noexcept

@@ -22,6 +22,7 @@
 #include "arrays/box.hpp"
 #include "arrays/index.hpp"
 #include "fortran/ga/types.hpp"
+#include "rma/armci/groups.hpp"
 #include "rma/base/result.hpp"
 #include "rma/team.hpp"
 
@@ -52,6 +53,8 @@ struct Group {
   std::vector<rma::WorldRank> members = {};
   /// The rank of this process; -1 if it is not a member.
   std::int64_t rank = -1;
+  /// Its number as a group of ARMCI, which has the communicator.
+  ARMCI_Group below = rma::armci::Groups::world;
 
   [[nodiscard]] std::int64_t size() const noexcept {
     return static_cast<std::int64_t>(members.size());
@@ -91,7 +94,7 @@ struct Plan {
   Type type = Type::c_double;
   Extents extents = {};  ///< empty: ga_set_data was not called
   std::string name = {};
-  Group* group = nullptr;
+  Group* group = nullptr;  ///< null: the default group at the time of allocation
   ArrayLayout layout = ArrayLayout::regular;
   Chunk chunk = {};
   Starts starts = {};
@@ -99,12 +102,12 @@ struct Plan {
   Extents grid = {};
   Extents ghosts = {};
   bool has_corners = true;                  ///< ghost updates fill the corners too
-  std::vector<rma::TeamRank> holders = {};  ///< of a restricted array
+  std::vector<std::int64_t> holders = {};  ///< of a restricted array: ranks in the group
 };
 
 class Record {
  public:
-  Record(std::int64_t handle, Group& group) : handle_(handle) { plan.group = &group; }
+  explicit Record(std::int64_t handle) noexcept : handle_(handle) {}
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
 
@@ -126,6 +129,7 @@ class Record {
   [[nodiscard]] Type type() const noexcept { return plan.type; }
   [[nodiscard]] const Extents& extents() const noexcept { return plan.extents; }
   [[nodiscard]] int ndims() const noexcept { return plan.extents.ndims(); }
+  /// Requires: is_allocated().
   [[nodiscard]] Group& group() const noexcept { return *plan.group; }
   [[nodiscard]] Box box() const noexcept { return Box::whole(plan.extents); }
   /// "array 'A' (handle -1000)", for messages.
@@ -144,8 +148,8 @@ class Records {
     const auto slot = static_cast<std::uint64_t>(handle) - static_cast<std::uint64_t>(first_handle);
     return slot < count ? slots[slot] : nullptr;
   }
-  static Record& add(Group& group);
-  static void remove(Record& record) noexcept;
+  static Record& add();
+  static void remove(const Record& record) noexcept;
   /// In order of handles.
   static std::vector<Record*> all();
   static void clear() noexcept;

@@ -3,11 +3,10 @@
 // Session: the state of GA in this process. The job, its groups and its mailbox are those of
 // rma/armci, so that a program may mix both; each of the two layers begins and ends the session.
 //
-// Settings of the environment:
+// Setting of the environment:
 //
-//     TESSERA_GA_ERRORS   end: an error ends the program on all ranks (default); return
-//     TESSERA_GA_GRID     ga: arrays are cut as GA cuts them (default); surface: as Tessera does
-//     TESSERA_GA_STRICT   1: the scalars of collective operations must agree
+//     TESSERA_GA_ERRORS   abort: an error ends the program on all ranks (default); return: functions
+//                         return 0, .false. or nothing after the message
 //
 // Threads: as armci::Session.
 #pragma once
@@ -53,13 +52,15 @@ class Session {
   /// Local; changes what nodeid, nnodes, sync, create and sums refer to.
   void set_default_group(Group& group);
   /// Adds a group with the lowest free number.
-  Group& add_group(rma::Team team, std::vector<rma::WorldRank> members);
-  void remove_group(Group& group);
+  Group& add_group(rma::Team team, std::vector<rma::WorldRank> members, ARMCI_Group below_number);
+  void remove_group(const Group& group);
 
   rma::armci::Session& below;
   std::optional<rma::LockSet> mutexes;
+  std::int64_t mutex_count = 0;
   std::int64_t limit = -1;     ///< bytes of arrays in this process; negative: none
-  std::int64_t allocated = 0;  ///< bytes of arrays in this process
+  std::int64_t allocated = 0;       ///< bytes of arrays in this process
+  std::int64_t most_allocated = 0;  ///< the most so far
   bool is_debug = false;
 
  private:
