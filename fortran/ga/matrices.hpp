@@ -74,8 +74,9 @@ inline Result<linalg::MatrixOp> op_of(char trans) {
     case 'C':
       return linalg::MatrixOp::conjugate_transpose;
     default:
-      return Status::error(Code::invalid_argument, fmt::format("'{}' is no transposition", trans))
-          .hint("n for none, t for the transpose, c for the conjugate transpose");
+      return Status::error(
+          Code::invalid_argument,
+          fmt::format("the letter of a transposition is n, t or c, not '{}'", trans));
   }
 }
 
@@ -89,8 +90,8 @@ inline Result<linalg::Triangle> triangle_of(char letter) {
     case 'U':
       return linalg::Triangle::upper;
     default:
-      return Status::error(Code::invalid_argument, fmt::format("'{}' is no triangle", letter))
-          .hint("L for the lower one, U for the upper one");
+      return Status::error(Code::invalid_argument,
+                           fmt::format("the letter of a triangle is l or u, not '{}'", letter));
   }
 }
 

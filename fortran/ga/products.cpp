@@ -80,7 +80,7 @@ struct Plane {
   std::int64_t columns = 0;
 };
 
-struct Operand {
+struct GivenPatch {
   Record* record;
   const Box* given;
   MatrixOp op;
@@ -89,7 +89,7 @@ struct Operand {
 };
 
 // `row_dim` is in Fortran's order, as elsewhere below; columns are a later dimension.
-Plane plane_of(const Operand& operand, int row_dim, int column_dim) {
+Plane plane_of(const GivenPatch& operand, int row_dim, int column_dim) {
   const int last = operand.record->ndims() - 1;
   Plane plane{.box = *operand.given,
               .dims = {.rows = last - row_dim, .columns = last - column_dim}};
@@ -106,7 +106,7 @@ Plane plane_of(const Operand& operand, int row_dim, int column_dim) {
 
 // The matrices that a patch can be, the one that GA tries first at the front: two if it is longer
 // than one element in one dimension, which is neither the first nor the last.
-Result<std::vector<Plane>> planes_of(const Operand& operand) {
+Result<std::vector<Plane>> planes_of(const GivenPatch& operand) {
   const int ndims = operand.record->ndims();
   const Box& box = *operand.given;
   if (ndims < 2) {
@@ -158,13 +158,13 @@ Three choose(const std::array<std::vector<Plane>, 3>& all) {
   return {all[0].front(), all[1].front(), all[2].front()};
 }
 
-Status check_inside(const Operand& operand, const Plane& plane) {
+Status check_inside(const GivenPatch& operand, const Plane& plane) {
   const Extents& extents = operand.record->extents();
   return arrays::check_inside(plane.box, extents)
       .context(fmt::format("{} ({})", operand.name, operand.record->describe()));
 }
 
-Status multiply_patches(const std::array<Operand, 3>& operands, const void* alpha,
+Status multiply_patches(const std::array<GivenPatch, 3>& operands, const void* alpha,
                         const void* beta) {
   std::array<std::vector<Plane>, 3> all;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -212,8 +212,8 @@ Status zgemm(char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::in
 
 namespace {
 
-Status multiply_patches(char trans_a, char trans_b, const void* alpha, const void* beta, Operand a,
-                        Operand b, const Operand& c) {
+Status multiply_patches(char trans_a, char trans_b, const void* alpha, const void* beta,
+                        GivenPatch a, GivenPatch b, const GivenPatch& c) {
   TESSERA_ASSIGN_OR_RETURN(a.op, op_of(trans_a));
   TESSERA_ASSIGN_OR_RETURN(b.op, op_of(trans_b));
   return multiply_patches({a, b, c}, alpha, beta);

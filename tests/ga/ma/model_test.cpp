@@ -82,8 +82,8 @@ class Model {
     const Integer most = *memory_.room(which, kind);
     const Integer elements = number(0, 5) == 0 ? number(0, most + 2) : number(0, 200);
     const std::string name = "block " + std::to_string(blocks.size());
-    const auto handle = in_heap ? memory_.allocate(kind, elements, name)
-                                : memory_.push(kind, elements, name);
+    const auto handle =
+        in_heap ? memory_.allocate(kind, elements, name) : memory_.push(kind, elements, name);
     // An inquiry tells exactly what can be had; without space for one element, also what can't.
     if (elements > most) {
       EXPECT_FALSE(handle.ok());
@@ -104,9 +104,9 @@ class Model {
       std::memset(block.address, static_cast<int>(block.fill), block.bytes);
     }
     const auto from_base = *memory_.index_of(*handle) * static_cast<MA_AccessIndex>(element.bytes);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(element.base) +
-                  static_cast<std::uintptr_t>(from_base),
-              reinterpret_cast<std::uintptr_t>(block.address));
+    EXPECT_EQ(
+        reinterpret_cast<std::uintptr_t>(element.base) + static_cast<std::uintptr_t>(from_base),
+        reinterpret_cast<std::uintptr_t>(block.address));
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.address) % 64, 0U);
     blocks.push_back(block);
   }
@@ -126,8 +126,8 @@ class Model {
     if (heap_.empty()) {
       return;
     }
-    Known& block = heap_[static_cast<std::size_t>(
-        number(0, static_cast<Integer>(heap_.size()) - 1))];
+    Known& block =
+        heap_[static_cast<std::size_t>(number(0, static_cast<Integer>(heap_.size()) - 1))];
     const std::size_t element_bytes = find_kind(block.kind)->bytes;
     const auto elements = static_cast<Integer>(block.bytes / element_bytes);
     const Integer freed = number(0, elements);
