@@ -27,6 +27,10 @@ Box block_box(const Starts& starts, const Extents& extents, std::int64_t number)
 /// The number of the block that has an element. Requires: the element exists.
 std::int64_t block_of(const Starts& starts, const Index& place);
 
+/// What GA's Distribution answers for a process, or for a block of an array that is not regular; an
+/// empty box for numbers that have nothing.
+Box box_of_process(const Record& record, std::int64_t number);
+
 /// The distribution of an array that is planned, over `processes` processes, with these starts.
 /// Errors: invalid_argument (more blocks than processes, a grid that doesn't fit), unsupported.
 Result<arrays::Distribution> distribution_of(const Plan& plan, const Starts& starts,

@@ -3,7 +3,7 @@
 """From the table 'functions': GA's C, Fortran and profiling names, their headers, and the
 prototypes of the operations that implement them.
 
-    generate.py TABLE FOLDER [--all]
+    generate.py TABLE FOLDER [--headers FOLDER] [--all]
 
 Rows that begin with ~ have no operation yet. They get a prototype in operations.hpp only, unless
 --all is given."""
@@ -490,8 +490,11 @@ def fortran_types(rows):
 
 def main():
     table, folder = sys.argv[1:3]
-    every = '--all' in sys.argv[3:]
+    options = sys.argv[3:]
+    every = '--all' in options
+    header_folder = options[options.index('--headers') + 1] if '--headers' in options else folder
     os.makedirs(folder, exist_ok=True)
+    os.makedirs(header_folder, exist_ok=True)
     rows = read(table)
     written = [row for row in rows if every or row.is_written]
     sources = {language: [] for language in ('c', 'c64', 'f', 'p')}
@@ -512,14 +515,14 @@ def main():
     for language, texts in sources.items():
         write(folder, f'entries_{language}.cpp', LICENSE + '// Generated.\n' + ENTRIES + '\n'.join(texts))
     write(folder, 'operations.hpp', operations(rows))
-    write(folder, 'global.fh', fortran_types(written))
+    write(header_folder, 'global.fh', fortran_types(written))
     common = '#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n\n#include "gacommon.h"\n#include "typesf2c.h"\n'
     abouts = {'ga.h': 'Global Arrays in C.', 'ga-papi.h': "Global Arrays' names for profilers: pnga_.",
               'ga-wapi.h': "Global Arrays' names that a profiler replaces: wnga_."}
     for name, lines in headers.items():
         extra = {'ga.h': 'typedef Integer ga_nbhdl_t;\n', 'ga-papi.h': 'typedef intp AccessIndex;\n'}.get(name, '')
         guard = 'TESSERA_' + re.sub(r'\W', '_', name).upper()
-        write(folder, name, HEADER.format(about=abouts[name], guard=guard, includes=common,
+        write(header_folder, name, HEADER.format(about=abouts[name], guard=guard, includes=common,
                                           text=extra + ''.join(lines)))
 
 

@@ -3,6 +3,7 @@
 // Questions about arrays and memory.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <string>
@@ -11,7 +12,7 @@
 #include "fortran/ga/session.hpp"
 #include "fortran/ga/texts.hpp"
 #include "operations.hpp"
-#include "rma/memory.hpp"
+#include "rma/base/memory.hpp"
 
 namespace tessera::ga {
 
@@ -93,7 +94,7 @@ Result<std::int64_t> memory_avail() {
   if (session != nullptr && session->limit >= 0) {
     return std::max<std::int64_t>(session->limit - session->allocated, 0);
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t bytes, rma::available_memory_bytes());
+  const std::uint64_t bytes = rma::available_memory_bytes();
   return static_cast<std::int64_t>(
       std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max()));
 }

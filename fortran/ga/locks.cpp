@@ -54,7 +54,10 @@ Status pgroup_sync(Group& group) {
 }
 
 Status msg_sync() {
-  Group& group = default_group();
+  return msg_pgroup_sync(default_group());
+}
+
+Status msg_pgroup_sync(Group& group) {
   TESSERA_RETURN_IF_ERROR(group.check_member());
   return group.team.barrier();
 }

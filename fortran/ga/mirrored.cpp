@@ -4,8 +4,10 @@
 // (session.hpp). On one node it is the world, and arrays of it are ordinary ones.
 #include "arrays/mirrored.hpp"
 
-#include <fmt/format.h>
+#include <array>
 
+#include "arrays/elementwise.hpp"
+#include "fortran/ga/dispatch.hpp"
 #include "fortran/ga/session.hpp"
 #include "operations.hpp"
 
@@ -41,7 +43,10 @@ Status merge_distr_patch(Record& from, const Box& from_box, Record& to, const Bo
     return Status::error(Code::invalid_argument, from.describe() + " is not mirrored")
         .hint("create it in the group of GA_Pgroup_get_mirror");
   }
-  return copy_patch('n', from, from_box, to, to_box);
+  return on_parts(std::array{part_of(from, from_box), part_of(to, to_box)},
+                  []<class T>(Tag<T>, const auto& of) -> Status {
+                    return arrays::copy(of.template part<T>(0), of.template part<T>(1));
+                  });
 }
 
 }  // namespace tessera::ga
