@@ -101,7 +101,7 @@ struct Plan {
   Extents block = {};
   Extents grid = {};
   Extents ghosts = {};
-  bool has_corners = true;                  ///< ghost updates fill the corners too
+  bool has_corners = true;                 ///< ghost updates fill the corners too
   std::vector<std::int64_t> holders = {};  ///< of a restricted array: ranks in the group
 };
 

@@ -104,7 +104,9 @@ Result<Group*> Session::find_group(std::int64_t number) {
   const auto found = groups_.find(is_world ? Group::world : number);
   if (found == groups_.end()) {
     return Status::error(Code::invalid_argument, fmt::format("there is no group {}", number))
-        .hint("give a number that GA_Pgroup_create or GA_Pgroup_split returned, or GA_Pgroup_get_world");
+        .hint(
+            "give a number that GA_Pgroup_create or GA_Pgroup_split returned, or "
+            "GA_Pgroup_get_world");
   }
   return found->second.get();
 }
@@ -114,7 +116,8 @@ void Session::set_default_group(Group& group) {
   detail::ranks = {group.rank, group.size()};
 }
 
-Group& Session::add_group(rma::Team team, std::vector<rma::WorldRank> members, ARMCI_Group below_number) {
+Group& Session::add_group(rma::Team team, std::vector<rma::WorldRank> members,
+                          ARMCI_Group below_number) {
   std::int64_t number = Group::mirror + 1;
   while (groups_.contains(number)) {
     ++number;
