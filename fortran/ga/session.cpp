@@ -20,6 +20,18 @@ namespace detail {
 constinit Ranks ranks;
 }
 
+namespace {
+
+// Programs of GA may fill and scale their parts of an array by numbers of their own.
+rma::Team as_ga_has_it(rma::Team team) {
+  if (team) {
+    team.set_options({.compare_scalars = false});
+  }
+  return team;
+}
+
+}  // namespace
+
 Status not_running() {
   return Status::error(Code::closed, "Global Arrays is not running")
       .hint("call its functions only between ga_initialize and ga_terminate");
@@ -55,7 +67,7 @@ Status Session::end() {
 }
 
 Status Session::prepare() {
-  const rma::Team& world = job().world();
+  const rma::Team world = as_ga_has_it(job().world());
   auto all = std::make_unique<Group>();
   all->team = world;
   all->members.assign(world.members().begin(), world.members().end());
@@ -66,7 +78,8 @@ Status Session::prepare() {
     const auto& members = job().node_ranks();
     auto mirror = std::make_unique<Group>();
     mirror->number = Group::mirror;
-    TESSERA_ASSIGN_OR_RETURN(mirror->team, rma::Team::create(job(), members));
+    TESSERA_ASSIGN_OR_RETURN(rma::Team node, rma::Team::create(job(), members));
+    mirror->team = as_ga_has_it(std::move(node));
     mirror->members = members;
     mirror->rank = mirror->team.rank().value;
     groups_.emplace(Group::mirror, std::move(mirror));
@@ -128,7 +141,7 @@ Group& Session::add_group(rma::Team team, std::vector<rma::WorldRank> members,
   auto group = std::make_unique<Group>();
   group->number = number;
   group->rank = team ? team.rank().value : -1;
-  group->team = std::move(team);
+  group->team = as_ga_has_it(std::move(team));
   group->members = std::move(members);
   group->below = below_number;
   return *groups_.emplace(number, std::move(group)).first->second;
