@@ -10,7 +10,8 @@
 
 #include "tests/ga/cases.h"
 
-/* How an array has a matrix: in C's view its first dimension are the rows, in Fortran's its last. */
+/* How an array has a matrix: in C's view its first dimension are the rows, in Fortran's its last.
+ */
 typedef enum { c_view, fortran_view } View;
 
 enum { max_side = 40 };

@@ -115,7 +115,15 @@ static void in_fortran(void) {
 
 /* ---- Patches */
 
-typedef enum { c_patch, c_patch_64, c_patch_alt, c_two, fortran_patch, fortran_alt, fortran_two } Name;
+typedef enum {
+  c_patch,
+  c_patch_64,
+  c_patch_alt,
+  c_two,
+  fortran_patch,
+  fortran_alt,
+  fortran_two
+} Name;
 
 extern void nga_matmul_patch_(char*, char*, void*, void*, Integer*, Integer[], Integer[], Integer*,
                               Integer[], Integer[], Integer*, Integer[], Integer[], size_t, size_t);
@@ -204,8 +212,8 @@ static void check_patch(Name name, const Product* p) {
   static Matrix a;
   static Matrix b;
   static Matrix c;
-  const View view = name == c_patch || name == c_patch_64 || name == c_patch_alt ? c_view
-                                                                                 : fortran_view;
+  const View view =
+      name == c_patch || name == c_patch_64 || name == c_patch_alt ? c_view : fortran_view;
   const int is_alt = name == c_patch_alt || name == fortran_alt;
   const Part of_a = random_part(p->m, p->k);
   const Part of_b = random_part(p->k, p->n);
@@ -230,8 +238,8 @@ static void of_patches(void) {
   random_start(32);
   for (Name name = c_patch; name <= fortran_two; ++name) {
     for (int pair = 0; pair < 4; ++pair) {
-      const Product product = random_product(matrix_types[random_below(4)], letters[pair / 2],
-                                             letters[pair % 2]);
+      const Product product =
+          random_product(matrix_types[random_below(4)], letters[pair / 2], letters[pair % 2]);
       check_patch(name, &product);
     }
   }
@@ -275,7 +283,8 @@ static void of_planes(void) {
   for (int i = 0; i < 4; ++i) {
     for (int j = 0; j < 6; ++j) {
       for (int k = 0; k < 5; ++k) {
-        c.values[(i * 6 + j) * 2 + 1] += a.values[(2 * 4 + i) * 5 + k] * b.values[(k * 2 + 1) * 6 + j];
+        c.values[(i * 6 + j) * 2 + 1] +=
+            a.values[(2 * 4 + i) * 5 + k] * b.values[(k * 2 + 1) * 6 + j];
       }
     }
   }
