@@ -298,7 +298,7 @@ Status solve_triangular(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   const arrays::detail::CallScope scope(attempt, b.array());
   CallSignature signature(attempt);
   signature.add(options.side).add(options.triangle).add(options.op);
-  signature.add(options.diagonal).add(options.alpha);
+  signature.add(options.diagonal).add_scalar(options.alpha);
   const auto uses_scalapack =
       detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
                           check_triangular(of_a, of_b, options.side), signature);

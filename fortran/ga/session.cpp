@@ -87,7 +87,10 @@ Status Session::finish() {
     record(mutexes->free());
     mutexes.reset();
   }
-  for (Record* const array : Records::all()) {
+  auto arrays = Records::all();
+  std::sort(arrays.begin(), arrays.end(),
+            [](const Record* a, const Record* b) { return a->number() < b->number(); });
+  for (Record* const array : arrays) {
     if (array->is_allocated()) {
       record(array->array().free());
     }
