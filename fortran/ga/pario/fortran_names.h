@@ -52,6 +52,52 @@ Integer sf_wait_(Integer* request);
 Integer sf_waitall_(Integer* requests, const Integer* count);
 void sf_errmsg_(const Integer* error, char* text, size_t length);
 
+Integer dra_init_(const Integer* arrays, const double* array_bytes, const double* disk_bytes,
+                  const double* memory);
+Integer dra_terminate_(void);
+Integer dra_create_(const Integer* type, const Integer* dim1, const Integer* dim2, const char* name,
+                    const char* file, const Integer* mode, const Integer* req1, const Integer* req2,
+                    Integer* handle, size_t name_length, size_t file_length);
+Integer ndra_create_(const Integer* type, const Integer* ndim, const Integer* dims,
+                     const char* name, const char* file, const Integer* mode,
+                     const Integer* typical, Integer* handle, size_t name_length,
+                     size_t file_length);
+Integer ndra_create_config_(const Integer* type, const Integer* ndim, const Integer* dims,
+                            const char* name, const char* file, const Integer* mode,
+                            const Integer* typical, const Integer*, const Integer*, Integer* handle,
+                            size_t name_length, size_t file_length);
+Integer dra_open_(const char* file, const Integer* mode, Integer* handle, size_t length);
+Integer dra_close_(const Integer* disk);
+Integer dra_delete_(const Integer* disk);
+Integer ndra_inquire_(const Integer* disk, Integer* type, Integer* ndim, Integer* dims, char* name,
+                      char* file, size_t name_length, size_t file_length);
+Integer dra_inquire_(const Integer* disk, Integer* type, Integer* dim1, Integer* dim2, char* name,
+                     char* file, size_t name_length, size_t file_length);
+Integer ndra_write_(const Integer* array, const Integer* disk, Integer* request);
+Integer ndra_read_(const Integer* array, const Integer* disk, Integer* request);
+Integer dra_write_(const Integer* array, const Integer* disk, Integer* request);
+Integer dra_read_(const Integer* array, const Integer* disk, Integer* request);
+Integer ndra_write_section_(const Integer* transpose, const Integer* array, const Integer* glo,
+                            const Integer* ghi, const Integer* disk, const Integer* dlo,
+                            const Integer* dhi, Integer* request);
+Integer ndra_read_section_(const Integer* transpose, const Integer* array, const Integer* glo,
+                           const Integer* ghi, const Integer* disk, const Integer* dlo,
+                           const Integer* dhi, Integer* request);
+Integer dra_write_section_(const Integer* transpose, const Integer* array, const Integer* gilo,
+                           const Integer* gihi, const Integer* gjlo, const Integer* gjhi,
+                           const Integer* disk, const Integer* dilo, const Integer* dihi,
+                           const Integer* djlo, const Integer* djhi, Integer* request);
+Integer dra_read_section_(const Integer* transpose, const Integer* array, const Integer* gilo,
+                          const Integer* gihi, const Integer* gjlo, const Integer* gjhi,
+                          const Integer* disk, const Integer* dilo, const Integer* dihi,
+                          const Integer* djlo, const Integer* djhi, Integer* request);
+Integer dra_wait_(const Integer* request);
+Integer dra_probe_(const Integer* request, Integer* status);
+void dra_flick_(void);
+void dra_set_debug_(const Integer* flag);
+void dra_print_internals_(const Integer* disk);
+void dra_set_default_config_(const Integer* files, const Integer* processes);
+
 #ifdef __cplusplus
 }
 #endif
