@@ -62,9 +62,8 @@ Result<Patch> patch_of(const Record& record, const Box& box) {
 Result<Box> box_of_block(const Record& record, std::int64_t number) {
   const std::int64_t blocks = arrays::volume(record.starts.blocks(record.ndims()));
   if (number < 0 || number >= blocks) {
-    return Status::error(Code::out_of_range,
-                         fmt::format("there is no block {} of {}, which has {}", number,
-                                     record.describe(), blocks));
+    return Status::error(Code::out_of_range, fmt::format("there is no block {} of {}, which has {}",
+                                                         number, record.describe(), blocks));
   }
   return block_box(record.starts, record.extents(), number);
 }
@@ -75,10 +74,10 @@ Result<std::int64_t> number_at_grid(const Record& record, const Index& at) {
   std::int64_t number = 0;
   for (int dim = 0; dim < record.ndims(); ++dim) {
     if (at[dim] < 0 || at[dim] >= blocks[dim]) {
-      return Status::error(Code::out_of_range,
-                           fmt::format("there is no block {} in the {} blocks of {}",
-                                       arrays::to_string(at), arrays::to_string(blocks),
-                                       record.describe()));
+      return Status::error(
+          Code::out_of_range,
+          fmt::format("there is no block {} in the {} blocks of {}", arrays::to_string(at),
+                      arrays::to_string(blocks), record.describe()));
     }
     number = number * blocks[dim] + at[dim];
   }
@@ -115,8 +114,9 @@ Status access_block_grid(Record& record, const Index& at, const PointerOut& poin
 Status access_block_segment(Record& record, std::int64_t rank, const PointerOut& pointer,
                             const IntOut& length) {
   if (rank < 0 || rank >= record.group().size()) {
-    return Status::error(Code::out_of_range, fmt::format("there is no process {} in the group of {}",
-                                                         rank, record.describe()));
+    return Status::error(
+        Code::out_of_range,
+        fmt::format("there is no process {} in the group of {}", rank, record.describe()));
   }
   const rma::TeamRank owner{static_cast<std::int32_t>(rank)};
   TESSERA_ASSIGN_OR_RETURN(void* const at, address_of(record, owner, 0));

@@ -63,8 +63,9 @@ Elements parts_of(ElementType type, std::int64_t count, Reduction reduction) {
 Status pgroup_brdcst(Group& group, std::span<std::byte> bytes, std::int64_t root) {
   TESSERA_RETURN_IF_ERROR(group.check_member());
   if (root < 0 || root >= group.size()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("there is no process {} in a group of {}", root, group.size()));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("there is no process {} in a group of {}", root, group.size()));
   }
   return group.team.broadcast(bytes, rma::TeamRank{static_cast<std::int32_t>(root)});
 }

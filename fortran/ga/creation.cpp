@@ -142,8 +142,8 @@ Result<bool> allocate_record(Record& record) {
   record.starts = starts_of(plan, plan.group->size());
   TESSERA_ASSIGN_OR_RETURN(const Distribution distribution,
                            distribution_of(plan, record.starts, plan.group->size()));
-  const std::int64_t bytes = distribution.local_elements(plan.group->team.rank()) *
-                             static_cast<std::int64_t>(kind.bytes);
+  const std::int64_t bytes =
+      distribution.local_elements(plan.group->team.rank()) * static_cast<std::int64_t>(kind.bytes);
   TESSERA_ASSIGN_OR_RETURN(const bool fits, fits_limit(session, *plan.group, bytes));
   if (!fits) {
     return false;
@@ -185,8 +185,7 @@ Result<std::int64_t> create_ghosts(Type type, const Extents& extents, const Exte
 }
 
 Result<std::int64_t> create_ghosts_config(Type type, const Extents& extents, const Extents& width,
-                                          std::string_view name, const Chunk& chunk,
-                                          Group& group) {
+                                          std::string_view name, const Chunk& chunk, Group& group) {
   Plan plan = plan_of(type, extents);
   plan.chunk = chunk;
   plan.ghosts = width;
@@ -308,10 +307,9 @@ Result<std::int64_t> assemble_duplicate(Record& from, std::string_view name, voi
         arrays::ArrayOptions options;
         options.name = name_of(record);
         options.team = from.group().team;
-        return keep(record, ArrayBase::attach(Session::current()->job(), from.array().distribution(),
-                                              kind, memory,
-                                              static_cast<std::size_t>(elements) * kind.bytes,
-                                              options));
+        return keep(record, ArrayBase::attach(
+                                Session::current()->job(), from.array().distribution(), kind,
+                                memory, static_cast<std::size_t>(elements) * kind.bytes, options));
       }));
   if (handle != 0) {
     assembled()[handle] = memory;

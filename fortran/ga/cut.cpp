@@ -44,8 +44,7 @@ std::vector<std::int64_t> prime_factors(std::int64_t number) {
 /// more parts than units.
 double remainder_share(std::int64_t units, std::int64_t parts) {
   constexpr double too_many = 1.1;
-  return units < parts ? too_many
-                       : static_cast<double>(units % parts) / static_cast<double>(units);
+  return units < parts ? too_many : static_cast<double>(units % parts) / static_cast<double>(units);
 }
 
 /// The number of processes along each dimension. GA counts dimensions as Fortran does.

@@ -2,10 +2,10 @@
 //
 // Where the blocks of an array begin, and the distribution that follows from it.
 //
-// Programs see GA's cut (Distribution, Access, printed layouts, and own rules built on it), so it is
-// GA's to the element: lengths are counted in chunks; the prime factors of the number of processes,
-// largest first, each go to the dimension that they cut with the least remainder, beginning one
-// dimension further each time; longer blocks come first.
+// Programs see GA's cut (Distribution, Access, printed layouts, and own rules built on it), so it
+// is GA's to the element: lengths are counted in chunks; the prime factors of the number of
+// processes, largest first, each go to the dimension that they cut with the least remainder,
+// beginning one dimension further each time; longer blocks come first.
 #pragma once
 
 #include <cstdint>

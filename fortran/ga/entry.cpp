@@ -15,8 +15,11 @@ namespace tessera::ga {
 namespace {
 
 bool errors_return() {
-  const char* const given = std::getenv("TESSERA_GA_ERRORS");  // until the setting is in rma
-  return given != nullptr && std::string_view(given) == "return";
+  if (const rma::armci::Session* const session = rma::armci::Session::current()) {
+    return session->job.settings().ga_errors == "return";
+  }
+  const auto settings = rma::Settings::from_environment();
+  return settings.ok() && settings->ga_errors == "return";
 }
 
 std::string rank_prefix() {
@@ -32,8 +35,8 @@ std::string text_of_box(const Box& box, Style style) {
     const bool is_fortran = style == Style::fortran;
     const int own = is_fortran ? ndims - 1 - dim : dim;
     const std::int64_t first = is_fortran ? 1 : 0;
-    text += fmt::format("{}{}:{}", dim == 0 ? "" : ",", box.lo(own) + first,
-                        box.hi(own) - 1 + first);
+    text +=
+        fmt::format("{}{}:{}", dim == 0 ? "" : ",", box.lo(own) + first, box.hi(own) - 1 + first);
   }
   return '[' + text + ']';
 }
@@ -75,7 +78,8 @@ Status explain_record(std::int64_t handle) {
   if (Session::current() == nullptr) {
     return not_running();
   }
-  return Status::error(Code::invalid_argument, fmt::format("{} is not a handle of an array", handle))
+  return Status::error(Code::invalid_argument,
+                       fmt::format("{} is not a handle of an array", handle))
       .hint("give a handle that a create function returned and that was not destroyed");
 }
 
@@ -98,10 +102,9 @@ Status find_group(std::int64_t number, Group*& group) {
 }
 
 Status explain_box(const Record& record, const Box& box, Style style) {
-  return Status::error(Code::out_of_range,
-                       fmt::format("the patch {} is not inside {}, which is {}",
-                                   text_of_box(box, style), record.describe(),
-                                   text_of_box(whole_of(record), style)))
+  return Status::error(Code::out_of_range, fmt::format("the patch {} is not inside {}, which is {}",
+                                                       text_of_box(box, style), record.describe(),
+                                                       text_of_box(whole_of(record), style)))
       .hint("bounds are inclusive, and the lower ones may not exceed the upper ones");
 }
 
@@ -118,8 +121,8 @@ Status explain_two(const Record& record) {
 
 Status check_dims(std::int64_t ndims) {
   if (ndims < 1 || ndims > max_dims) {
-    return Status::error(Code::invalid_argument, fmt::format("{} dimensions; 1 to {} are possible",
-                                                             ndims, max_dims));
+    return Status::error(Code::invalid_argument,
+                         fmt::format("{} dimensions; 1 to {} are possible", ndims, max_dims));
   }
   return {};
 }
@@ -157,8 +160,9 @@ Status check_starts(const Starts& starts, const Extents& extents) {
 Status explain_lead(const Record& record, const Box& box, std::int64_t lead, int dim) {
   return Status::error(
              Code::invalid_argument,
-             fmt::format("a leading dimension of {} is less than the {} elements of the patch of {}",
-                         lead, box.extent(dim), record.describe()))
+             fmt::format(
+                 "a leading dimension of {} is less than the {} elements of the patch of {}", lead,
+                 box.extent(dim), record.describe()))
       .hint("leading dimensions are those of the local array that holds the patch");
 }
 

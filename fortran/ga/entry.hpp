@@ -149,16 +149,24 @@ Status take_box_2(const Record& record, std::int64_t ilo, std::int64_t ihi, std:
   const std::int64_t hi[] = {ihi, jhi};
   return record.ndims() > 2 ? explain_two(record) : take_box<style>(record, lo, hi, box);
 }
-/// In Fortran's order with indices from 0.
-inline Status take_view_box(const Record& record, std::int64_t ilo, std::int64_t ihi,
-                            std::int64_t jlo, std::int64_t jhi, Box& box) {
-  return take_box_2<Style::fortran>(record, ilo + 1, ihi + 1, jlo + 1, jhi + 1, box);
-}
 /// A box anywhere.
 template <Style style, std::integral I>
 Status take_free_box(const Record& record, const I* lo, const I* hi, Box& box) {
   box = detail::read_box<style>(record.ndims(), lo, hi);
   return box.is_empty() ? explain_box(record, box, style) : Status();
+}
+/// The same of a 2-D array; of a 1-D array, the second bounds are not read.
+template <Style style>
+Status take_free_box_2(const Record& record, std::int64_t ilo, std::int64_t ihi, std::int64_t jlo,
+                       std::int64_t jhi, Box& box) {
+  const std::int64_t lo[] = {ilo, jlo};
+  const std::int64_t hi[] = {ihi, jhi};
+  return record.ndims() > 2 ? explain_two(record) : take_free_box<style>(record, lo, hi, box);
+}
+/// In Fortran's order with indices from 0.
+inline Status take_view_box(const Record& record, std::int64_t ilo, std::int64_t ihi,
+                            std::int64_t jlo, std::int64_t jhi, Box& box) {
+  return take_free_box_2<Style::fortran>(record, ilo + 1, ihi + 1, jlo + 1, jhi + 1, box);
 }
 
 /// An index anywhere.

@@ -112,12 +112,13 @@ ROLES = {
     'box': Role([('L', 'lo'), ('L', 'hi')], 'const Box&', 'Box box',
                 'take_box<STYLE>(%array, lo, hi, box)', 'box', two=TWO_BOUNDS,
                 take_two='take_box_2<STYLE>(%array, $ilo, $ihi, $jlo, $jhi, box)'),
+    # May lie outside of the array, as the two below.
+    'freebox': Role([('L', 'lo'), ('L', 'hi')], 'const Box&', 'Box box',
+                    'take_free_box<STYLE>(%array, lo, hi, box)', 'box', two=TWO_BOUNDS,
+                    take_two='take_free_box_2<STYLE>(%array, $ilo, $ihi, $jlo, $jhi, box)'),
     # Fortran's view of the array, with bounds from 0.
     'viewbox': Role(TWO_BOUNDS, 'const Box&', 'Box box',
                     'take_view_box(%array, $ilo, $ihi, $jlo, $jhi, box)', 'box'),
-    # May lie outside of the array.
-    'freebox': Role([('L', 'lo'), ('L', 'hi')], 'const Box&', 'Box box',
-                    'take_free_box<STYLE>(%array, lo, hi, box)', 'box'),
     # Given for nothing: whatever it is, it is not read.
     'anybox': Role([('L', 'lo'), ('L', 'hi')], None, two=TWO_BOUNDS),
     'place': Role([('L', 'at')], 'const Index&', 'Index place',

@@ -57,8 +57,9 @@ Result<std::int64_t> split_by_color(Group& group, std::int64_t color) {
 
 Result<WorldRank> member_of(const Group& group, std::int64_t rank) {
   if (rank < 0 || rank >= group.size()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("there is no process {} in a group of {}", rank, group.size()));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("there is no process {} in a group of {}", rank, group.size()));
   }
   return group.members[static_cast<std::size_t>(rank)];
 }
@@ -77,9 +78,9 @@ std::vector<std::int64_t> ranks_on(const rma::Job& job, std::int64_t node) {
 Status check_node(const rma::Job& job, std::int64_t node) {
   return node >= 0 && node < job.node_count()
              ? Status()
-             : Status::error(Code::invalid_argument,
-                             fmt::format("there is no node {}; the job has {}", node,
-                                         job.node_count()));
+             : Status::error(
+                   Code::invalid_argument,
+                   fmt::format("there is no node {}; the job has {}", node, job.node_count()));
 }
 
 }  // namespace
@@ -113,9 +114,9 @@ Result<std::int64_t> cluster_procid(std::int64_t node, std::int64_t number) {
   TESSERA_RETURN_IF_ERROR(check_node(session->job(), node));
   const auto ranks = ranks_on(session->job(), node);
   if (number < 0 || number >= std::ssize(ranks)) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("there is no process {} on node {}, which has {}", number,
-                                     node, ranks.size()));
+    return Status::error(
+        Code::invalid_argument,
+        fmt::format("there is no process {} on node {}, which has {}", number, node, ranks.size()));
   }
   return ranks[static_cast<std::size_t>(number)];
 }

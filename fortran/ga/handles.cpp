@@ -29,9 +29,9 @@ Status check_unallocated(const Record& record, std::string_view what) {
 Status check_dimensioned(const Record& record, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_unallocated(record, what));
   if (record.extents().is_empty()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("the {} of {} comes before its dimensions", what,
-                                     record.describe()))
+    return Status::error(
+               Code::invalid_argument,
+               fmt::format("the {} of {} comes before its dimensions", what, record.describe()))
         .hint("call GA_Set_data first");
   }
   return {};

@@ -55,8 +55,7 @@ Result<std::int64_t> get_dimension(Record& record) {
 }
 
 Result<bool> compare_distr(Record& a, Record& b) {
-  return a.extents() == b.extents() &&
-         a.array().distribution() == b.array().distribution() &&
+  return a.extents() == b.extents() && a.array().distribution() == b.array().distribution() &&
          a.group().members == b.group().members;
 }
 

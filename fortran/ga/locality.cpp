@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where elements are. A regular array has at most one block on each process, and "process" is a rank
-// in the array's group. Of cyclic and tiled arrays, GA names blocks in place of processes.
+// Where elements are. A regular array has at most one block on each process, and "process" is a
+// rank in the array's group. Of cyclic and tiled arrays, GA names blocks in place of processes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,8 +95,7 @@ Box box_of_process(const Record& record, std::int64_t number) {
     return exists ? block_box(record.starts, record.extents(), number) : Box::none(record.ndims());
   }
   const std::int64_t block = block_of_rank(record, number);
-  return block < 0 ? Box::none(record.ndims())
-                   : block_box(record.starts, record.extents(), block);
+  return block < 0 ? Box::none(record.ndims()) : block_box(record.starts, record.extents(), block);
 }
 
 Status nblock(Record& record, const DimsOut& counts) {

@@ -77,8 +77,9 @@ std::string header_of(std::int64_t first, std::int64_t end) {
       line += " --------";
     }
   }
-  const std::string_view margin =
-      is_complex_number<T> ? "" : std::is_same_v<T, double> ? "   " : "     ";
+  const std::string_view margin = is_complex_number<T>        ? ""
+                                  : std::is_same_v<T, double> ? "   "
+                                                              : "     ";
   return fmt::format("\n{}{}{}\n", margin, numbers, line);
 }
 

@@ -60,7 +60,8 @@ Record& Records::add() {
     owned.emplace_back();
     list.push_back(nullptr);
   }
-  owned[slot] = std::make_unique<Record>(first_handle + static_cast<std::int64_t>(slot));
+  static std::int64_t made = 0;
+  owned[slot] = std::make_unique<Record>(first_handle + static_cast<std::int64_t>(slot), made++);
   list[slot] = owned[slot].get();
   slots = list.data();
   count = list.size();

@@ -101,13 +101,13 @@ struct Plan {
   Extents block = {};
   Extents grid = {};
   Extents ghosts = {};
-  bool has_corners = true;                  ///< ghost updates fill the corners too
+  bool has_corners = true;                 ///< ghost updates fill the corners too
   std::vector<std::int64_t> holders = {};  ///< of a restricted array: ranks in the group
 };
 
 class Record {
  public:
-  explicit Record(std::int64_t handle) noexcept : handle_(handle) {}
+  Record(std::int64_t handle, std::int64_t number) noexcept : handle_(handle), number_(number) {}
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
 
@@ -116,6 +116,8 @@ class Record {
   Starts starts;
 
   [[nodiscard]] std::int64_t handle() const noexcept { return handle_; }
+  /// In the order of creation, which is the same on all processes of common arrays.
+  [[nodiscard]] std::int64_t number() const noexcept { return number_; }
   [[nodiscard]] bool is_allocated() const noexcept { return array_ != nullptr; }
   /// Requires: is_allocated().
   [[nodiscard]] arrays::ArrayBase& array() const noexcept { return *array_; }
@@ -137,6 +139,7 @@ class Record {
 
  private:
   std::int64_t handle_;
+  std::int64_t number_;
   std::shared_ptr<arrays::ArrayBase> array_;  ///< points to an Array<T> of an arithmetic type's T
 };
 

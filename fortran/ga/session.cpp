@@ -20,6 +20,18 @@ namespace detail {
 constinit Ranks ranks;
 }
 
+namespace {
+
+// Programs of GA may fill and scale their parts of an array by numbers of their own.
+rma::Team as_ga_has_it(rma::Team team) {
+  if (team) {
+    team.set_options({.compare_scalars = false});
+  }
+  return team;
+}
+
+}  // namespace
+
 Status not_running() {
   return Status::error(Code::closed, "Global Arrays is not running")
       .hint("call its functions only between ga_initialize and ga_terminate");
@@ -55,7 +67,7 @@ Status Session::end() {
 }
 
 Status Session::prepare() {
-  const rma::Team& world = job().world();
+  const rma::Team world = as_ga_has_it(job().world());
   auto all = std::make_unique<Group>();
   all->team = world;
   all->members.assign(world.members().begin(), world.members().end());
@@ -66,7 +78,8 @@ Status Session::prepare() {
     const auto& members = job().node_ranks();
     auto mirror = std::make_unique<Group>();
     mirror->number = Group::mirror;
-    TESSERA_ASSIGN_OR_RETURN(mirror->team, rma::Team::create(job(), members));
+    TESSERA_ASSIGN_OR_RETURN(rma::Team node, rma::Team::create(job(), members));
+    mirror->team = as_ga_has_it(std::move(node));
     mirror->members = members;
     mirror->rank = mirror->team.rank().value;
     groups_.emplace(Group::mirror, std::move(mirror));
@@ -87,7 +100,10 @@ Status Session::finish() {
     record(mutexes->free());
     mutexes.reset();
   }
-  for (Record* const array : Records::all()) {
+  auto arrays = Records::all();
+  std::sort(arrays.begin(), arrays.end(),
+            [](const Record* a, const Record* b) { return a->number() < b->number(); });
+  for (Record* const array : arrays) {
     if (array->is_allocated()) {
       record(array->array().free());
     }
@@ -104,7 +120,9 @@ Result<Group*> Session::find_group(std::int64_t number) {
   const auto found = groups_.find(is_world ? Group::world : number);
   if (found == groups_.end()) {
     return Status::error(Code::invalid_argument, fmt::format("there is no group {}", number))
-        .hint("give a number that GA_Pgroup_create or GA_Pgroup_split returned, or GA_Pgroup_get_world");
+        .hint(
+            "give a number that GA_Pgroup_create or GA_Pgroup_split returned, or "
+            "GA_Pgroup_get_world");
   }
   return found->second.get();
 }
@@ -114,7 +132,8 @@ void Session::set_default_group(Group& group) {
   detail::ranks = {group.rank, group.size()};
 }
 
-Group& Session::add_group(rma::Team team, std::vector<rma::WorldRank> members, ARMCI_Group below_number) {
+Group& Session::add_group(rma::Team team, std::vector<rma::WorldRank> members,
+                          ARMCI_Group below_number) {
   std::int64_t number = Group::mirror + 1;
   while (groups_.contains(number)) {
     ++number;
@@ -122,7 +141,7 @@ Group& Session::add_group(rma::Team team, std::vector<rma::WorldRank> members, A
   auto group = std::make_unique<Group>();
   group->number = number;
   group->rank = team ? team.rank().value : -1;
-  group->team = std::move(team);
+  group->team = as_ga_has_it(std::move(team));
   group->members = std::move(members);
   group->below = below_number;
   return *groups_.emplace(number, std::move(group)).first->second;

@@ -5,7 +5,8 @@
 //
 // Setting of the environment:
 //
-//     TESSERA_GA_ERRORS   abort: an error ends the program on all ranks (default); return: functions
+//     TESSERA_GA_ERRORS   abort: an error ends the program on all ranks (default); return:
+//     functions
 //                         return 0, .false. or nothing after the message
 //
 // Threads: as armci::Session.
@@ -58,7 +59,7 @@ class Session {
   rma::armci::Session& below;
   std::optional<rma::LockSet> mutexes;
   std::int64_t mutex_count = 0;
-  std::int64_t limit = -1;     ///< bytes of arrays in this process; negative: none
+  std::int64_t limit = -1;          ///< bytes of arrays in this process; negative: none
   std::int64_t allocated = 0;       ///< bytes of arrays in this process
   std::int64_t most_allocated = 0;  ///< the most so far
   bool is_debug = false;

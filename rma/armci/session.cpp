@@ -41,8 +41,8 @@ Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
 Status Session::end(Holder holder) {
   int& times = begin_count(holder);
   times = holder == Holder::armci ? std::max(times - 1, 0) : 0;
-  const bool is_held = std::any_of(begin_counts.begin(), begin_counts.end(),
-                                   [](int count) { return count != 0; });
+  const bool is_held =
+      std::any_of(begin_counts.begin(), begin_counts.end(), [](int count) { return count != 0; });
   if (running == nullptr || is_held || is_child_of_rank()) {
     return {};
   }

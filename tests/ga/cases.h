@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The suites of the test of GA's C interface, and what they share: a serial model of an array, which
- * every process keeps and changes in the same way.
+ * The suites of the test of GA's C interface, and what they share: a serial model of an array,
+ * which every process keeps and changes in the same way.
  */
 #ifndef TESSERA_TESTS_GA_CASES_H
 #define TESSERA_TESTS_GA_CASES_H

@@ -30,8 +30,7 @@ static void names(void) {
   int shape[GA_MAX_DIM];
   const int codes[] = {C_INT, C_LONG, C_LONGLONG, C_FLOAT, C_DBL, C_SCPL, C_DCPL, C_CHAR};
   for (int i = 0; i < 8; ++i) {
-    const int array =
-        NGA_Create(codes[i], 2, dims, "a name of more than thirty characters", NULL);
+    const int array = NGA_Create(codes[i], 2, dims, "a name of more than thirty characters", NULL);
     const char* const name = GA_Inquire_name(array);
     CHECK_EQUAL(strcmp(name, "a name of more than thirty cha"), 0);
     NGA_Inquire(array, &type, &ndim, shape);
@@ -158,6 +157,7 @@ static void from_memory(void) {
   GA_Freemem(freed);
 }
 
-const Case creation_cases[] = {
-    {"handles", handles},     {"names", names}, {"in_steps", in_steps}, {"duplicates", duplicates},
-    {"irregular", irregular}, {"limit", limit}, {"from_memory", from_memory}, {NULL, NULL}};
+const Case creation_cases[] = {{"handles", handles},         {"names", names},
+                               {"in_steps", in_steps},       {"duplicates", duplicates},
+                               {"irregular", irregular},     {"limit", limit},
+                               {"from_memory", from_memory}, {NULL, NULL}};

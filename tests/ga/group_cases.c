@@ -66,7 +66,6 @@ static void nodes(void) {
   CHECK_EQUAL(GA_Cluster_proc_nodeid(GA_Nodeid()), GA_Cluster_nodeid());
 }
 
-
 /* One mutex guards one element. */
 static void counts(void) {
   int dims[] = {3};
@@ -91,6 +90,6 @@ static void counts(void) {
   GA_Destroy(array);
 }
 
-const Case group_cases[] = {{"halves", halves}, {"colours", colours}, {"members_only", members_only},
-                            {"nodes", nodes},   {"counts", counts},
-                            {NULL, NULL}};
+const Case group_cases[] = {
+    {"halves", halves}, {"colours", colours}, {"members_only", members_only},
+    {"nodes", nodes},   {"counts", counts},   {NULL, NULL}};

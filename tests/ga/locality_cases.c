@@ -28,8 +28,8 @@ static void cut(void) {
     int blocks[4];
     int lo[4];
     int hi[4];
-    const int array = NGA_Create(C_INT, wanted->ndim, (int*)wanted->dims, "cut",
-                                 (int*)wanted->chunk);
+    const int array =
+        NGA_Create(C_INT, wanted->ndim, (int*)wanted->dims, "cut", (int*)wanted->chunk);
     GA_Nblock(array, blocks);
     NGA_Distribution(array, 0, lo, hi);
     for (int dim = 0; dim < wanted->ndim; ++dim) {
@@ -141,5 +141,6 @@ static void restricted(void) {
   GA_Destroy(array);
 }
 
-const Case locality_cases[] = {{"cut", cut},     {"regions", regions},       {"too_small", too_small},
-                               {"tiles", tiles}, {"restricted", restricted}, {NULL, NULL}};
+const Case locality_cases[] = {
+    {"cut", cut},     {"regions", regions},       {"too_small", too_small},
+    {"tiles", tiles}, {"restricted", restricted}, {NULL, NULL}};

@@ -108,8 +108,8 @@ static void change_model(Model* model, const Piece* piece, double factor, double
   memcpy(index, piece->lo, sizeof index);
   do {
     double* const value = &model->values[model_at(model, index)];
-    *value = factor * *value +
-             alpha * piece->values[local_at(model->ndim, piece->lo, piece->ld, index)];
+    *value =
+        factor * *value + alpha * piece->values[local_at(model->ndim, piece->lo, piece->ld, index)];
   } while (next_index(model->ndim, piece->lo, piece->hi, index));
 }
 
@@ -297,8 +297,12 @@ static void stale_handles(void) {
   NGA_NbWait(&request);
 }
 
-const Case transfer_cases[] = {{"blocking", blocking_ones}, {"wide", wide_ones},
-                               {"pending", pending_ones},   {"strided", strided},
-                               {"periodic", periodic},      {"counter", counter},
-                               {"fields", fields},          {"stale_handles", stale_handles},
+const Case transfer_cases[] = {{"blocking", blocking_ones},
+                               {"wide", wide_ones},
+                               {"pending", pending_ones},
+                               {"strided", strided},
+                               {"periodic", periodic},
+                               {"counter", counter},
+                               {"fields", fields},
+                               {"stale_handles", stale_handles},
                                {NULL, NULL}};
