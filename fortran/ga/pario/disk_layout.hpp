@@ -13,17 +13,16 @@
 // The file does not depend on the number of processes. It is not exchangeable with that of Global
 // Arrays, nor with machines of another byte order.
 //
-//     offset  bytes
-//     0       8   "TSRADRA" and a zero
-//     8       4   version, 1
-//     12      4   0x01020304, in the machine's byte order
-//     16      4   type, C's code
-//     20      4   number of dimensions
-//     24      8   bytes of an element
-//     32      64  extents, the last dimension is the fastest
-//     96      64  extents of a chunk
-//     160     128 name, a text that ends with a zero
-//     288     8   FNV-1a hash of the 288 bytes before
+//     at 0    8 bytes: "TSRADRA" and a zero.
+//     at 8    4 bytes: version, 1.
+//     at 12   4 bytes: 0x01020304, in the machine's byte order.
+//     at 16   4 bytes: type, C's code.
+//     at 20   4 bytes: number of dimensions.
+//     at 24   8 bytes: bytes of an element.
+//     at 32   64 bytes: extents, the last dimension is the fastest.
+//     at 96   64 bytes: extents of a chunk.
+//     at 160  128 bytes: name, a text that ends with a zero.
+//     at 288  8 bytes: FNV-1a hash of the 288 bytes before.
 #pragma once
 
 #include <array>

@@ -94,7 +94,7 @@ class File {
 /// The folder of a file: "." if the name has none.
 std::string folder_of(std::string_view name);
 
-/// Copies a text and a zero to memory of so many bytes, as much as fits.
+/// Copies a text and a zero to memory of `room` bytes, as much as fits.
 void copy_text(std::string_view text, char* to, std::size_t room) noexcept;
 /// Fortran's texts: without the blanks at their end; filled with blanks.
 std::string_view fortran_text(const char* text, std::size_t length) noexcept;
