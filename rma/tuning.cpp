@@ -82,8 +82,6 @@ constexpr std::array table{
     one_of("TESSERA_ARMCI_ERRORS", "abort, return",
            "what functions of armci.h do on an error: end the job, or return a code",
            &Settings::armci_errors),
-    one_of("TESSERA_GA_ERRORS", "abort, return",
-           "what functions of ga.h do on an error: end the job, or return", &Settings::ga_errors),
     SettingInfo{tune_variable, "list", "name=value,...",
                 "settings for experiments; `tessera info` lists their names", &Settings::tune},
     // For experiments: names in TESSERA_TUNE (docs/experiments.md).

@@ -11,7 +11,7 @@
 
 #include "fortran/ga/matrices.hpp"
 #include "linalg/gemm.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 
