@@ -22,6 +22,7 @@ option(TESSERA_PRECOMPILE "Precompile headers of the standard library, which tak
 option(TESSERA_UNITY "Compile several sources together, which makes a clean build about three times as fast." ON)
 option(TESSERA_WERROR "Treat warnings as errors." OFF)
 option(TESSERA_FUZZ "Build the fuzz targets with libFuzzer (needs clang)." OFF)
+option(TESSERA_GA "Build the interface of Global Arrays (if there is python3)." ON)
 set(TESSERA_SANITIZE "" CACHE STRING "Sanitizers to compile with, for example address,undefined")
 
 if((TESSERA_TESTS OR TESSERA_EXAMPLES OR TESSERA_BENCH) AND NOT TESSERA_APPS)

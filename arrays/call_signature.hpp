@@ -2,9 +2,10 @@
 //
 // For this layer and those above: members of a team compare the arguments of a collective call.
 //
-// CallSignature is a hash of the arguments, as one word. Team::agree() compares the words of all
-// members, so a collective operation that they call with different arguments is an error on each of
-// them. check_same_on_all() compares values that are not arguments of one call.
+// CallSignature is a hash of the arguments, as one word, and another of the scalars among them.
+// Team::agree() compares the words of all members, so a collective operation that they call with
+// different arguments is an error on each of them. A team may be told not to compare scalars
+// (rma::TeamOptions). check_same_on_all() compares values that are not arguments of one call.
 #pragma once
 
 #include <algorithm>
@@ -37,12 +38,19 @@ class CallSignature {
   /// Requires: T has no padding. Its bytes are compared, so equal NaNs are equal, and -0 is not 0.
   template <class T>
   requires std::is_trivially_copyable_v<T> CallSignature& add(const T& value) noexcept {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
-    for (std::size_t at = 0; at < sizeof(T); at += sizeof(std::uint64_t)) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes + at, std::min(sizeof word, sizeof(T) - at));
-      mix(word);
-    }
+    mix_bytes(hash_, value);
+    return *this;
+  }
+  /// As add(), for a number that the operation computes with.
+  template <class T>
+  requires std::is_trivially_copyable_v<T> CallSignature& add_scalar(const T& value) noexcept {
+    mix_bytes(scalars_, value);
+    return *this;
+  }
+  /// All that another signature has, except its label.
+  CallSignature& add(const CallSignature& given) noexcept {
+    mix(hash_, given.hash_);
+    mix(scalars_, given.scalars_);
     return *this;
   }
   CallSignature& add(const Box& box) noexcept {
@@ -64,16 +72,27 @@ class CallSignature {
     return add(array.region().id()).add(box);
   }
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
-  [[nodiscard]] rma::AgreedCall asked() const noexcept { return {hash_, label_}; }
+  [[nodiscard]] rma::AgreedCall asked() const noexcept { return {hash_, label_, scalars_}; }
   [[nodiscard]] const rma::Label& label() const noexcept { return label_; }
 
  private:
-  void mix(std::uint64_t word) noexcept {
-    hash_ = (hash_ ^ word) * 0x100'0000'01b3U;
-    hash_ = std::rotl(hash_, 17) * 0x9e37'79b9'7f4a'7c15U;
+  static void mix(std::uint64_t& hash, std::uint64_t word) noexcept {
+    hash = (hash ^ word) * 0x100'0000'01b3U;
+    hash = std::rotl(hash, 17) * 0x9e37'79b9'7f4a'7c15U;
+  }
+  template <class T>
+  static void mix_bytes(std::uint64_t& hash, const T& value) noexcept {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
+    for (std::size_t at = 0; at < sizeof(T); at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes + at, std::min(sizeof word, sizeof(T) - at));
+      mix(hash, word);
+    }
   }
 
-  std::uint64_t hash_ = 0xcbf2'9ce4'8422'2325U;
+  static constexpr std::uint64_t start = 0xcbf2'9ce4'8422'2325U;
+  std::uint64_t hash_ = start;
+  std::uint64_t scalars_ = start;
   rma::Label label_;
 };
 

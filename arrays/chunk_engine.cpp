@@ -363,7 +363,7 @@ Status begin_on_chunks(std::string_view verb, std::span<const ChunkOperand> oper
   }
   detail::CallSignature signature(verb, *operands[0].array);
   if (own_status.ok()) {
-    signature.add(given.hash());
+    signature.add(given);
     add(signature, operands);
     add(signature, beside);
     own_status = explain(fence_all(operands), verb);

@@ -91,21 +91,21 @@ Status detail::Elementwise<T>::fill(const Subarray<T>& result, T value) {
     for_each_element_tuple<T>(chunk, [value](T& element) { element = value; });
     return Status();
   };
-  return on_chunks("fill", operands, fill_chunk, {}, {}, CallSignature().add(value));
+  return on_chunks("fill", operands, fill_chunk, {}, {}, CallSignature().add_scalar(value));
 }
 
 template <rma::Element T>
 Status detail::Elementwise<T>::scale(const Subarray<T>& result, T alpha) {
   return update(
       "scale", result, [alpha](T x) { return detail::multiply(alpha, x); },
-      CallSignature().add(alpha));
+      CallSignature().add_scalar(alpha));
 }
 
 template <rma::Element T>
 Status detail::Elementwise<T>::add_constant(const Subarray<T>& result, T value) {
   return update(
       "add_constant", result, [value](T x) { return detail::add(x, value); },
-      CallSignature().add(value));
+      CallSignature().add_scalar(value));
 }
 
 template <rma::Element T>
@@ -143,7 +143,7 @@ Status detail::Elementwise<T>::add(T alpha, const Subarray<T>& a, T beta, const 
   return compute(
       "add", result,
       [=](T x, T y) { return detail::add(detail::multiply(alpha, x), detail::multiply(beta, y)); },
-      CallSignature().add(alpha).add(beta), a, b);
+      CallSignature().add_scalar(alpha).add_scalar(beta), a, b);
 }
 
 template <rma::Element T>

@@ -129,7 +129,7 @@ Status change_diagonal(std::string_view verb, const Subarray<T>& a, T value, Cha
     return Status();
   };
   return on_chunks(verb, operands, change_chunk, check_matrix(verb, a), {},
-                   detail::CallSignature().add(value));
+                   detail::CallSignature().add_scalar(value));
 }
 
 template <class T>

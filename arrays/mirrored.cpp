@@ -38,9 +38,31 @@ Status check_extents(const ArrayBase& copy, const Box& of_copy, const ArrayBase&
                   other.describe(), to_string(of_other.extents())));
 }
 
-Status check_open(const ArrayBase& copy, const ArrayBase& other) {
+// Fails unless the team of `copy` has the members of `team` that are on this node, and only them.
+Status check_on_node(const Team& team, const ArrayBase& copy) {
+  const rma::Job& job = copy.job();
+  std::int64_t on_node = 0;
+  bool has_all = true;
+  for (const WorldRank member : team.members()) {
+    if (job.node_of(member) == job.node_of(job.rank())) {
+      ++on_node;
+      has_all = has_all && copy.team().team_rank(member).value >= 0;
+    }
+  }
+  return has_all && on_node == copy.team().size()
+             ? Status()
+             : Status::error(Code::invalid_argument,
+                             copy.describe() + " is not on the team of the members on this node");
+}
+
+Status check_copy(const Team& team, const ArrayBase& copy) {
   TESSERA_RETURN_IF_ERROR(copy.check_open());
   TESSERA_RETURN_IF_ERROR(copy.check_local_access());
+  return check_on_node(team, copy);
+}
+
+Status check_open(const Team& team, const ArrayBase& copy, const ArrayBase& other) {
+  TESSERA_RETURN_IF_ERROR(check_copy(team, copy));
   return other.check_open();
 }
 
@@ -64,7 +86,7 @@ Status check_boxes(const ArrayBase& copy, const Box& of_copy, const ArrayBase& o
 
 Status check_target(const Team& team, const ArrayBase& copy, const Box& from, const ArrayBase& to,
                     const Box& to_box) {
-  TESSERA_RETURN_IF_ERROR(check_open(copy, to));
+  TESSERA_RETURN_IF_ERROR(check_open(team, copy, to));
   TESSERA_RETURN_IF_ERROR(check_boxes(copy, from, to, to_box));
   TESSERA_RETURN_IF_ERROR(check_members(team, to));
   if (to.team().size() != team.size()) {
@@ -80,7 +102,7 @@ Status check_target(const Team& team, const ArrayBase& copy, const Box& from, co
 
 Status check_source(const Team& team, const ArrayBase& copy, const Box& to, const ArrayBase& from,
                     const Box& from_box) {
-  TESSERA_RETURN_IF_ERROR(check_open(copy, from));
+  TESSERA_RETURN_IF_ERROR(check_open(team, copy, from));
   TESSERA_RETURN_IF_ERROR(check_boxes(copy, to, from, from_box));
   TESSERA_RETURN_IF_ERROR(check_members(team, from));
   return from.check_transfer(Transfer::get());
@@ -111,63 +133,61 @@ Status check_options(const ArrayOptions& options) {
       "holders and process_grid can't be given for an array with a copy on each node");
 }
 
-}  // namespace
-
-Result<ArrayBase> create_copy_on_node(const rma::Job& job, const Extents& extents,
-                                      const ElementKind& element, ArrayOptions& options) {
-  Team team = options.team ? *options.team : job.world();
-  const rma::LabelScope scope(team,
-                              {.verb = "create", .kind = "mirrored array", .name = options.name});
-  const auto attempt = [&](Status status) {
-    return std::move(status).context(
-        fmt::format("creating mirrored array '{}' {}", options.name, to_string(extents)));
-  };
-  const auto whole = Distribution::regular(
-      extents, 1,
-      {.min_block = options.min_block, .ghosts = options.ghosts, .order = options.order});
-  const Status own_status = whole.ok() ? check_options(options) : whole.status();
-  TESSERA_RETURN_IF_ERROR(attempt(team.agree(own_status)));
-  TESSERA_RETURN_IF_ERROR(attempt(check_same_on_all(
-      team, fingerprint(*whole) * 31 + std::hash<std::string>{}(element.name), "mirrored array",
-      "all members must give the same element type, "
-      "extents and options")));
+// Collective over the team of `options`, as create_copy_on_node(). `layout` is what
+// ArrayBase::create takes, `extents` what all members must have given alike.
+template <class Layout>
+Result<ArrayBase> create_on_nodes(const rma::Job& job, const Layout& layout,
+                                  const Distribution& extents, const ElementKind& element,
+                                  ArrayOptions& options) {
+  Team team = *options.team;
+  TESSERA_RETURN_IF_ERROR(check_same_on_all(
+      team, fingerprint(extents) * 31 + std::hash<std::string>{}(element.name), "mirrored array",
+      "all members must give the same element type, extents and options"));
   TESSERA_ASSIGN_OR_RETURN(Team node, team.split(job.node_of(job.rank()).value, team.rank().value));
   options.team = node;
-  auto copy = ArrayBase::create(job, extents, element, options);
+  auto copy = ArrayBase::create(job, layout, element, options);
   options.team = team;
   TESSERA_RETURN_IF_ERROR(team.agree(copy.status()));
   return copy;
 }
 
-Status merge_copies(Team& team, const ArrayBase& copy) {
-  const auto attempt = [&](Status status) {
-    return std::move(status).context("merging the copies of " + copy.describe());
-  };
-  TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
-  const rma::LabelScope scope(team, call("merge", copy));
-  Status own_status = copy.check_open();
-  TESSERA_RETURN_IF_ERROR(
-      attempt(begin(team, copy, own_status.ok() ? copy.check_local_access() : own_status)));
-  auto sum = ArrayBase::create(copy.job(), copy.extents(), copy.element(),
-                               {.name = copy.name() + " (sum of copies)", .team = team});
-  TESSERA_RETURN_IF_ERROR(attempt(sum.status()));
-  TESSERA_RETURN_IF_ERROR(
-      attempt(sum_copies(team, copy, copy.box(), *sum, sum->box(), ExistingElements::replaces)));
-  const Status got = get_own(copy, copy.box(), *sum, sum->box());
-  TESSERA_RETURN_IF_ERROR(attempt(team.agree(got)));
-  return attempt(sum->free());
+// Collective. Runs `act` with the label of the creation and an attempt that adds it to errors.
+template <class Act>
+Result<ArrayBase> creating(const rma::Job& job, const Extents& extents, ArrayOptions& options,
+                           const Act& act) {
+  Team team = options.team ? *options.team : job.world();
+  options.team = team;
+  const rma::LabelScope scope(team,
+                              {.verb = "create", .kind = "mirrored array", .name = options.name});
+  auto made = act(team);
+  if (made.ok()) {
+    return made;
+  }
+  return std::move(made).status().context(
+      fmt::format("creating mirrored array '{}' {}", options.name, to_string(extents)));
 }
 
-Status merge_copies_into(Team& team, const ArrayBase& copy, const Box& from, const ArrayBase& to,
-                         const Box& to_box) {
-  const auto attempt = [&](Status status) {
-    return std::move(status).context("merging the copies of " + copy.describe());
-  };
-  TESSERA_RETURN_IF_ERROR(attempt(check_has_team(copy)));
-  const rma::LabelScope scope(team, call("merge_into", copy));
-  const Status own_status = check_target(team, copy, from, to, to_box);
-  TESSERA_RETURN_IF_ERROR(attempt(begin(team, copy, own_status)));
-  return attempt(sum_copies(team, copy, from, to, to_box, ExistingElements::replaces));
+}  // namespace
+
+Result<ArrayBase> create_copy_on_node(const rma::Job& job, const Extents& extents,
+                                      const ElementKind& element, ArrayOptions& options) {
+  return creating(job, extents, options, [&](Team& team) -> Result<ArrayBase> {
+    const auto whole = Distribution::regular(
+        extents, 1,
+        {.min_block = options.min_block, .ghosts = options.ghosts, .order = options.order});
+    const Status own_status = whole.ok() ? check_options(options) : whole.status();
+    TESSERA_RETURN_IF_ERROR(team.agree(own_status));
+    return create_on_nodes(job, extents, *whole, element, options);
+  });
+}
+
+Result<ArrayBase> create_copy_on_node(const rma::Job& job, const Distribution& on_node,
+                                      const ElementKind& element, ArrayOptions& options) {
+  return creating(job, on_node.extents(), options, [&](Team& team) -> Result<ArrayBase> {
+    const auto whole = Distribution::regular(on_node.extents(), 1);
+    TESSERA_RETURN_IF_ERROR(team.agree(whole.status()));
+    return create_on_nodes(job, on_node, *whole, element, options);
+  });
 }
 
 Status load_copies(Team& team, const ArrayBase& copy, const Box& to, const ArrayBase& from,
@@ -211,3 +231,39 @@ void drop_copies(Team& team, const ArrayBase& copy) noexcept {
 }
 
 }  // namespace tessera::arrays::detail
+
+namespace tessera::arrays {
+
+using rma::Status;
+
+Status merge_copies(rma::Team& team, const ArrayBase& copy) {
+  const auto attempt = [&](Status status) {
+    return std::move(status).context("merging the copies of " + copy.describe());
+  };
+  TESSERA_RETURN_IF_ERROR(attempt(detail::check_has_team(copy)));
+  const rma::LabelScope scope(team, detail::call("merge", copy));
+  TESSERA_RETURN_IF_ERROR(attempt(detail::begin(team, copy, detail::check_copy(team, copy))));
+  auto sum = ArrayBase::create(copy.job(), copy.extents(), copy.element(),
+                               {.name = copy.name() + " (sum of copies)", .team = team});
+  TESSERA_RETURN_IF_ERROR(attempt(sum.status()));
+  TESSERA_RETURN_IF_ERROR(attempt(detail::sum_copies(team, copy, copy.box(), *sum, sum->box(),
+                                                     detail::ExistingElements::replaces)));
+  const Status got = detail::get_own(copy, copy.box(), *sum, sum->box());
+  TESSERA_RETURN_IF_ERROR(attempt(team.agree(got)));
+  return attempt(sum->free());
+}
+
+Status merge_copies_into(rma::Team& team, const ArrayBase& copy, const Box& from,
+                         const ArrayBase& to, const Box& to_box) {
+  const auto attempt = [&](Status status) {
+    return std::move(status).context("merging the copies of " + copy.describe());
+  };
+  TESSERA_RETURN_IF_ERROR(attempt(detail::check_has_team(copy)));
+  const rma::LabelScope scope(team, detail::call("merge_into", copy));
+  const Status own_status = detail::check_target(team, copy, from, to, to_box);
+  TESSERA_RETURN_IF_ERROR(attempt(detail::begin(team, copy, own_status)));
+  return attempt(
+      detail::sum_copies(team, copy, from, to, to_box, detail::ExistingElements::replaces));
+}
+
+}  // namespace tessera::arrays

@@ -8,6 +8,9 @@
 //     array m.merge();                             // every copy becomes the sum of all copies
 //     m.merge_into(m.node_copy().box(), fock);    // or the sum goes into a distributed array
 //
+// A copy may have any distribution over the members on its node, ghost cells too. An array that is
+// a node's copy but not in a Mirrored is merged by merge_copies() and merge_copies_into().
+//
 // It is for data that all ranks read or add to frequently, if each node has memory for a copy.
 // Between two merges nothing goes over the network (mirrored arrays of Global Arrays). If ranks
 // only read, or only add, ArrayBase::set_access_mode with a copy on each node is simpler.
@@ -26,16 +29,23 @@
 
 namespace tessera::arrays {
 
-namespace detail {
-
-/// Collective over the team of `options`; if that is unset, it is set to all ranks. Makes an array
-/// of zeros on the members that share a node.
-rma::Result<ArrayBase> create_copy_on_node(const rma::Job& job, const Extents& extents,
-                                           const ElementKind& element, ArrayOptions& options);
-/// Collective over `team`; `copy` is this node's copy. As the functions of Mirrored.
+/// Collective over `team`. As Mirrored::merge() and Mirrored::merge_into(), for an array `copy` on
+/// the team of the members on this node, and arrays of the same extents and elements on the other
+/// nodes. Errors: also invalid_argument if the team of `copy` is not that of the members on this
+/// node.
 rma::Status merge_copies(rma::Team& team, const ArrayBase& copy);
 rma::Status merge_copies_into(rma::Team& team, const ArrayBase& copy, const Box& from,
                               const ArrayBase& to, const Box& to_box);
+
+namespace detail {
+
+/// Collective over the team of `options`; if that is unset, it is set to all ranks. Makes an array
+/// of zeros on the members that share a node, with a given distribution over them or an even one.
+rma::Result<ArrayBase> create_copy_on_node(const rma::Job& job, const Extents& extents,
+                                           const ElementKind& element, ArrayOptions& options);
+rma::Result<ArrayBase> create_copy_on_node(const rma::Job& job, const Distribution& on_node,
+                                           const ElementKind& element, ArrayOptions& options);
+/// Collective over `team`; `copy` is this node's copy. As the function of Mirrored.
 rma::Status load_copies(rma::Team& team, const ArrayBase& copy, const Box& to,
                         const ArrayBase& from, const Box& from_box);
 /// Collective over `team`. As Mirrored::free() and its destructor.
@@ -54,12 +64,16 @@ class Mirrored {
   /// nodes. Errors: those of Array<T>::create. Cost: memory of the array's size on each node.
   static rma::Result<Mirrored> create(const rma::Job& job, const Extents& extents,
                                       ArrayOptions options = {}) {
-    auto made = detail::create_copy_on_node(job, extents, ElementKind::of<T>(), options);
-    if (!made.ok()) {
-      return std::move(made).status();
-    }
-    auto copy = Array<T>::of(std::move(made).take());
-    return Mirrored(std::move(copy).take(), *options.team);
+    return with_copy(detail::create_copy_on_node(job, extents, ElementKind::of<T>(), options),
+                     options);
+  }
+  /// As above, with a distribution of this node's copy over the members on this node, in the order
+  /// of their team. It may differ among nodes, but not among the members of one; the extents may
+  /// not. Errors: also invalid_argument if it is for another number of ranks.
+  static rma::Result<Mirrored> create(const rma::Job& job, const Distribution& on_node,
+                                      ArrayOptions options = {}) {
+    return with_copy(detail::create_copy_on_node(job, on_node, ElementKind::of<T>(), options),
+                     options);
   }
 
   /// This node's copy: an array on the team of this node's members.
@@ -75,7 +89,7 @@ class Mirrored {
   /// members did to their copies before is included. Complete: everywhere at return. Cost: a
   /// temporary array of this size over all members; each node sends and receives its copy once, in
   /// as many collective steps as there are nodes. Errors: no_memory, peer_lost.
-  rma::Status merge() { return detail::merge_copies(team_, node_copy_); }
+  rma::Status merge() { return merge_copies(team_, node_copy_); }
 
   /// Collective over team(). Each element of `to` becomes the sum over all copies of the element at
   /// the same position in the box `from` (GA's merge_distr_patch). The copies keep their values.
@@ -83,7 +97,7 @@ class Mirrored {
   template <class To>
   rma::Status merge_into(const Box& from, const To& to) {
     const Subarray<T> target = part(to);
-    return detail::merge_copies_into(team_, node_copy_, from, target.array(), target.box());
+    return merge_copies_into(team_, node_copy_, from, target.array(), target.box());
   }
 
   /// Collective over team(). Copies `from` into the box `to` of every copy. What members wrote
@@ -118,6 +132,13 @@ class Mirrored {
  private:
   Mirrored(Array<T> node_copy, rma::Team team)
       : node_copy_(std::move(node_copy)), team_(std::move(team)) {}
+  static rma::Result<Mirrored> with_copy(rma::Result<ArrayBase> made, const ArrayOptions& options) {
+    if (!made.ok()) {
+      return std::move(made).status();
+    }
+    auto copy = Array<T>::of(std::move(made).take());
+    return Mirrored(std::move(copy).take(), *options.team);
+  }
 
   Array<T> node_copy_;
   rma::Team team_;

@@ -107,8 +107,9 @@ Status detail::fill_random(const Subarray<T>& part, std::uint64_t seed, const Ra
   const auto set = [&](const Index& at, T& value) {
     value = element<T>(static_cast<std::uint64_t>(distance(origin, at, strides)), seed, range);
   };
-  return visit_elements("fill_random", part, set, check_range<T>(range).context("fill_random"),
-                        CallSignature().add(seed).add(range.low).add(range.high));
+  return visit_elements(
+      "fill_random", part, set, check_range<T>(range).context("fill_random"),
+      CallSignature().add_scalar(seed).add_scalar(range.low).add_scalar(range.high));
 }
 
 template Status detail::fill_random(const Subarray<std::int8_t>&, std::uint64_t,

@@ -299,7 +299,7 @@ Status detail::Scans<T>::enumerate(const Subarray<T>& result, T start, T step) {
     }
   };
   return visit_elements("enumerate", result, set, check_vector(writes(result)).context("enumerate"),
-                        CallSignature().add(start).add(step));
+                        CallSignature().add_scalar(start).add_scalar(step));
 }
 
 template <rma::Element T>

@@ -123,8 +123,8 @@ rma::Result<Value> reduce(Value start, rma::Reduction reduction, Function&& func
   static_assert(1 + sizeof...(In) <= max_operands, "reduce() takes at most 6 operands");
   const std::array operands{reads(a), reads(in)...};
   const detail::CallScope scope("reduce", *operands[0].array);
-  TESSERA_RETURN_IF_ERROR(begin_on_chunks("reduce", operands, {}, {},
-                                          detail::CallSignature().add(start).add(reduction)));
+  TESSERA_RETURN_IF_ERROR(begin_on_chunks(
+      "reduce", operands, {}, {}, detail::CallSignature().add_scalar(start).add(reduction)));
   Value value = start;
   rma::Team& team = part(a).array().team();
   TESSERA_RETURN_IF_ERROR(team.agree(for_each_chunk(operands, [&](const Chunk& chunk) {

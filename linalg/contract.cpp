@@ -51,7 +51,8 @@ Status contract(std::string_view a_letters, Array<T>& a, std::string_view b_lett
       check_all({"C", c_letters, &c}, {"A", a_letters, &a}, {"B", b_letters, &b});
   detail::CallSignature signature("contract");
   if (dims.ok()) {
-    signature.add(c_letters).add(a_letters).add(b_letters).add(options.alpha).add(options.beta);
+    signature.add(c_letters).add(a_letters).add(b_letters);
+    signature.add_scalar(options.alpha).add_scalar(options.beta);
     signature.add(c.region().id()).add(a.region().id()).add(b.region().id());
   }
   const std::array<ArrayBase*, 2> sources{&a, &b};

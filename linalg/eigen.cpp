@@ -71,7 +71,7 @@ Result<RealValues<T>> solve_distributed(const Problem& problem) {
     TESSERA_ASSIGN_OR_RETURN(WorkMatrix b, library::beside(a, *problem.b, WorkMatrix::Use::copy));
     TESSERA_ASSIGN_OR_RETURN(const std::int64_t minor,
                              library::Routines<T>::cholesky(b, Triangle::lower));
-    TESSERA_RETURN_IF_ERROR(detail::check_minor(minor, {"B", *problem.b}));
+    TESSERA_RETURN_IF_ERROR(detail::check_minor(minor, {"B", *problem.b}, problem.options.how));
     TESSERA_RETURN_IF_ERROR(library::Routines<T>::to_standard(a, b));
     factor = std::move(b);
   }
@@ -125,7 +125,7 @@ Result<RealValues<T>> solve_gathered(const Problem& problem) {
   }));
   TESSERA_RETURN_IF_ERROR(team.broadcast_value(minor, solver));
   if (minor != 0) {
-    return detail::check_minor(minor, {"B", *problem.b});
+    return detail::check_minor(minor, {"B", *problem.b}, problem.options.how);
   }
   if (!values.empty()) {
     TESSERA_RETURN_IF_ERROR(team.broadcast(std::as_writable_bytes(std::span(values)), solver));

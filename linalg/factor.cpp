@@ -57,7 +57,7 @@ Status factor_cholesky(const MatrixMap& map, const CholeskyOptions& options, boo
       uses_scalapack ? variants::scalapack::Routines<T>::cholesky(prepared.work, options.triangle)
                      : variants::cholesky_by_columns<T>(prepared.work, prepared.blocks));
   TESSERA_RETURN_IF_ERROR(prepared.work.store(turned));
-  return detail::check_minor(minor, {"A", map});
+  return detail::check_minor(minor, {"A", map}, options.how);
 }
 
 template <Scalar T>
@@ -68,7 +68,7 @@ Result<Pivots> factor_lu(const MatrixMap& map, const MethodOptions& how, bool us
                                ? variants::scalapack::Routines<T>::lu(prepared.work)
                                : variants::lu_by_columns<T>(prepared.work, prepared.blocks));
   TESSERA_RETURN_IF_ERROR(prepared.work.store(map));
-  TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", map}));
+  TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", map}, how));
   return std::move(steps.pivots);
 }
 

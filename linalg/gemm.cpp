@@ -60,7 +60,7 @@ detail::CallSignature signature_of(const MatrixMap& c, const MatrixMap& a, const
   add(signature, c);
   add(signature, a);
   add(signature, b);
-  signature.add(options.alpha).add(options.beta).add(options.op_a).add(options.op_b);
+  signature.add_scalar(options.alpha).add_scalar(options.beta).add(options.op_a).add(options.op_b);
   return signature;
 }
 

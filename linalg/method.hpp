@@ -40,10 +40,14 @@ enum class Method : std::uint8_t { automatic, own, scalapack };
 
 std::string_view to_string(Method method) noexcept;
 
-/// The method, and the width of its blocks.
+/// The method, the width of its blocks, and a place for LAPACK's info.
 struct MethodOptions {
   Method method = Method::automatic;
   std::int64_t block = 0;  ///< columns in a block, in copies; 0: chosen by size
+  /// If not null, set on each member that gives it: to 0 at the beginning, and to LAPACK's info if
+  /// the operation fails for a matrix. That is the order of the first leading part that is not
+  /// positive definite, or 1 + the first column without a pivot. The same on all members.
+  std::int64_t* info = nullptr;
 };
 
 /// Local. Ok if arrays on this team can be given to ScaLAPACK. Errors: unsupported, with the reason

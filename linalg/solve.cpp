@@ -102,7 +102,7 @@ Status solve_general_own(const MatrixMap& a, const MatrixMap& b, const MethodOpt
   TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, detail::own_copy(a, b.array->team(), how.block));
   TESSERA_ASSIGN_OR_RETURN(const variants::LuSteps steps,
                            variants::lu_by_columns<T>(copy.work, copy.blocks));
-  TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", a}));
+  TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", a}, how));
   return solve_columns<T>(b, [&](const LocalMatrix<T>& x) {
     return solve_lu_columns<T>(copy.work.map(), steps.pivots, MatrixOp::none, copy.blocks.width, x);
   });
@@ -115,7 +115,7 @@ Result<OwnCopy> own_cholesky(const MatrixMap& a, const Team& team, const Cholesk
   TESSERA_ASSIGN_OR_RETURN(OwnCopy copy, detail::own_copy(turned, team, options.how.block));
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t minor,
                            variants::cholesky_by_columns<T>(copy.work, copy.blocks));
-  TESSERA_RETURN_IF_ERROR(detail::check_minor(minor, {"A", a}));
+  TESSERA_RETURN_IF_ERROR(detail::check_minor(minor, {"A", a}, options.how));
   return copy;
 }
 
@@ -228,7 +228,7 @@ template <Scalar T>
 Status solve_general_library(const MatrixMap& a, const MatrixMap& b, const MethodOptions& how) {
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, library::at(a, b.array->team(), how.block, Use::copy));
   TESSERA_ASSIGN_OR_RETURN(const variants::LuSteps steps, library::Routines<T>::lu(work));
-  TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", a}));
+  TESSERA_RETURN_IF_ERROR(detail::check_pivots(steps.singular, {"A", a}, how));
   return solve_with_lu<T>(work, steps.pivots, MatrixOp::none, b);
 }
 
@@ -238,7 +238,7 @@ Result<WorkMatrix> library_cholesky(const MatrixMap& a, const Team& team,
   TESSERA_ASSIGN_OR_RETURN(WorkMatrix work, library::at(a, team, options.how.block, Use::copy));
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t minor,
                            library::Routines<T>::cholesky(work, options.triangle));
-  TESSERA_RETURN_IF_ERROR(detail::check_minor(minor, {"A", a}));
+  TESSERA_RETURN_IF_ERROR(detail::check_minor(minor, {"A", a}, options.how));
   return work;
 }
 
@@ -300,7 +300,7 @@ Status solve_triangular(const MatrixPatch<T>& a, const MatrixPatch<T>& b,
   const arrays::detail::CallScope scope(attempt, b.array());
   CallSignature signature(attempt);
   signature.add(options.side).add(options.triangle).add(options.op);
-  signature.add(options.diagonal).add(options.alpha);
+  signature.add(options.diagonal).add_scalar(options.alpha);
   const auto uses_scalapack =
       detail::begin_dense(b.array(), {{"A", of_a}, {"B", of_b}}, options.how,
                           check_triangular(of_a, of_b, options.side), signature);

@@ -128,7 +128,7 @@ template <SparseElement T>
 Status shift_diagonal(SparseMatrix<T>& matrix, std::type_identity_t<T> shift) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
   constexpr std::string_view doing = "shifting the diagonal of";
-  const CallSignature signature = CallSignature("shift_diagonal").add(shift);
+  const CallSignature signature = CallSignature("shift_diagonal").add_scalar(shift);
   const std::int64_t length = diagonal_length(matrix);
   TESSERA_RETURN_IF_ERROR(
       on_own_rows(matrix, doing, Status(), signature,
@@ -145,7 +145,7 @@ Status shift_diagonal(SparseMatrix<T>& matrix, std::type_identity_t<T> shift) {
 template <SparseElement T>
 Status scale(SparseMatrix<T>& matrix, std::type_identity_t<T> factor) {
   TESSERA_RETURN_IF_ERROR(matrix.check_open());
-  const CallSignature signature = CallSignature("scale").add(factor);
+  const CallSignature signature = CallSignature("scale").add_scalar(factor);
   return on_own_rows(matrix, "scaling", Status(), signature, [&](const LocalRows<T>& own) {
     for (T& value : own.values()) {
       value = detail::multiply(factor, value);

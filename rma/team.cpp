@@ -79,7 +79,16 @@ Result<Team> Team::split(std::int32_t color, std::int32_t key) {
   detail::JobState& job = state_->job();
   TESSERA_ASSIGN_OR_RETURN(auto team, job.name_rank(detail::TeamState::create(
                                           job, job.weak_from_this().lock(), members)));
+  team->set_options(options());
   return Team(std::move(team));
+}
+
+void Team::set_options(const TeamOptions& options) noexcept {
+  state_->set_options(options);
+}
+
+const TeamOptions& Team::options() const noexcept {
+  return state_->options();
 }
 
 TeamRank Team::rank() const noexcept {

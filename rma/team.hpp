@@ -54,10 +54,19 @@ inline constexpr int reduction_count = 10;
 /// The name, for example "abs_min", for messages.
 std::string_view to_string(Reduction reduction) noexcept;
 
-/// An operation and a hash of its arguments, compared among members in Team::agree().
+/// An operation and hashes of its arguments, compared among members in Team::agree().
 struct AgreedCall {
-  std::uint64_t hash = 0;  ///< of all arguments that must be equal on all members
-  Label label = {};        ///< the operation that was called
+  std::uint64_t hash = 0;     ///< of all arguments that must be equal on all members
+  Label label = {};           ///< the operation that was called
+  std::uint64_t scalars = 0;  ///< of the numbers it computes with; see TeamOptions
+};
+
+/// How members compare what they call.
+struct TeamOptions {
+  /// Numbers that an operation computes with, such as the value of a fill or the factors of an add,
+  /// must be equal on all members. If false, each member uses its own for the elements that it
+  /// owns, as in Global Arrays; operations, arrays and boxes are still compared.
+  bool compare_scalars = true;
 };
 
 class Team {
@@ -80,6 +89,11 @@ class Team {
   /// then by their rank in this team. A negative color makes a team of the calling rank alone.
   /// Errors: those of create() and of barrier().
   [[nodiscard]] Result<Team> split(std::int32_t color, std::int32_t key);
+
+  /// Local. All members set the same options before their next collective. Teams that split() makes
+  /// afterwards begin with them.
+  void set_options(const TeamOptions& options) noexcept;
+  [[nodiscard]] const TeamOptions& options() const noexcept;
 
   /// The calling rank's index in the team.
   [[nodiscard]] TeamRank rank() const noexcept;

@@ -88,6 +88,12 @@ Status check_scalapack_sizes(const std::vector<Named>& operands, const rma::Team
   return {};
 }
 
+void set_info(const MethodOptions& options, std::int64_t info) {
+  if (options.info != nullptr) {
+    *options.info = info;
+  }
+}
+
 }  // namespace
 
 Status check_operands(const std::vector<Named>& operands) {
@@ -117,7 +123,8 @@ Status check_extents_match(const Named& a, std::int64_t of_a, const Named& b, st
       .hint(rule);
 }
 
-Status check_minor(std::int64_t minor, const Named& a) {
+Status check_minor(std::int64_t minor, const Named& a, const MethodOptions& options) {
+  set_info(options, minor);
   if (minor == 0) {
     return {};
   }
@@ -129,7 +136,8 @@ Status check_minor(std::int64_t minor, const Named& a) {
           .hint("use lu() or solve() for matrices that are not positive definite"));
 }
 
-Status check_pivots(std::int64_t singular, const Named& a) {
+Status check_pivots(std::int64_t singular, const Named& a, const MethodOptions& options) {
+  set_info(options, singular);
   if (singular == 0) {
     return {};
   }
@@ -142,6 +150,7 @@ Status check_pivots(std::int64_t singular, const Named& a) {
 Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& operands,
                          const MethodOptions& options, Status own_status, CallSignature signature,
                          int work_per_element) {
+  set_info(options, 0);
   rma::Team& team = target.team();
   bool uses_scalapack = false;
   std::vector<arrays::ArrayBase*> sources;

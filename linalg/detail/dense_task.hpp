@@ -37,14 +37,14 @@ rma::Status check_extents_match(const Named& a, std::int64_t of_a, const Named& 
 
 /// Local. The result of a factorisation as an error. `minor` is the order of the first leading part
 /// that is not positive definite, `singular` is 1 + the first column without a pivot; 0 means
-/// success.
-rma::Status check_minor(std::int64_t minor, const Named& a);
-rma::Status check_pivots(std::int64_t singular, const Named& a);
+/// success. Both are also written to options.info.
+rma::Status check_minor(std::int64_t minor, const Named& a, const MethodOptions& options);
+rma::Status check_pivots(std::int64_t singular, const Named& a, const MethodOptions& options);
 
-/// Collective over the team of `target`, which is open. Agrees on `own_status` and `signature`, and
-/// completes writes to the arrays of `operands`. Returns true if ScaLAPACK is to be used. Errors:
-/// those of any member; unsupported if ScaLAPACK was requested and can't be used.
-/// `work_per_element`: how many numbers its work space has for each local element.
+/// Collective over the team of `target`, which is open. Sets options.info to 0, agrees on
+/// `own_status` and `signature`, and completes writes to the arrays of `operands`. Returns true if
+/// ScaLAPACK is to be used. Errors: those of any member; unsupported if ScaLAPACK was requested and
+/// can't be used. `work_per_element`: how many numbers its work space has for each local element.
 rma::Result<bool> begin_dense(arrays::ArrayBase& target, const std::vector<Named>& operands,
                               const MethodOptions& options, rma::Status own_status,
                               CallSignature signature, int work_per_element = 1);

@@ -35,12 +35,18 @@ class Inbox {
   /// Requires: the sender sent `message` after those of its messages that were added before.
   void add(StoredMessage message) { by_tag_[message.tag].push_back(std::move(message)); }
 
+  /// The oldest with that tag, from that rank or from any; null if there is none. Valid until the
+  /// inbox changes.
+  [[nodiscard]] const StoredMessage* find(std::int32_t tag, std::optional<WorldRank> from) const;
   /// Removes and returns the oldest with that tag, from that rank or from any; none if there is
   /// none.
   std::optional<StoredMessage> take(std::int32_t tag, std::optional<WorldRank> from);
 
  private:
-  std::unordered_map<std::int32_t, std::list<StoredMessage>> by_tag_;  ///< no list is empty
+  using Messages = std::list<StoredMessage>;
+  static Messages::const_iterator oldest(const Messages& messages, std::optional<WorldRank> from);
+
+  std::unordered_map<std::int32_t, Messages> by_tag_;  ///< no list is empty
 };
 
 }  // namespace tessera::rma::armci::detail

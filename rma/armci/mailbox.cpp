@@ -37,6 +37,26 @@ Status Mailbox::send(std::int32_t tag, std::span<const std::byte> message, World
   return state_->send(tag, message, to);
 }
 
+Status Mailbox::send_async(std::int32_t tag, std::span<const std::byte> message, WorldRank to) {
+  return state_->send_async(tag, message, to);
+}
+
+Status Mailbox::wait_sent(WorldRank to) {
+  return state_->wait_sent(to);
+}
+
+Status Mailbox::wait_all_sent() {
+  return state_->wait_sent(std::nullopt);
+}
+
+Result<std::optional<Received>> Mailbox::probe(std::int32_t tag, WorldRank from) {
+  return state_->probe(tag, from);
+}
+
+Result<std::optional<Received>> Mailbox::probe_any(std::int32_t tag) {
+  return state_->probe(tag, std::nullopt);
+}
+
 Result<Received> Mailbox::receive(std::int32_t tag, std::span<std::byte> buffer, WorldRank from) {
   return state_->receive(tag, buffer, from);
 }

@@ -24,8 +24,9 @@
 // afterwards: a rank that waits for a free slot fetches incoming messages meanwhile. Of a *long*
 // message a rank fetches only the slot. When the message is received, its parts go directly to the
 // receiver's buffer. The sender stays in send() until the last part is fetched, and refills the
-// parts that were fetched. A message to the sending rank itself is copied to the heap, whatever its
-// length.
+// parts that were fetched. send_async() does not stay: the parts are refilled during later calls.
+// One long message at a time uses the parts; the next one waits. A message to the sending rank
+// itself is copied to the heap, whatever its length.
 //
 // Cost: a short message is a copy, 2 flags, a get, 2 flags; each part of a long one the same. All
 // flags are one-way. Memory of a process: 0.8 MiB and 16 bytes a rank. A wake-up reads one word of
@@ -41,6 +42,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "rma/base/rank.hpp"
@@ -83,6 +85,23 @@ class Mailbox {
   /// Errors: invalid_argument (no such rank, a null message), closed, no_memory (a message to this
   /// rank), peer_lost (it waited for `to`).
   Status send(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
+
+  /// Starts sending a message: returns at once. A short message for which there is a slot is sent,
+  /// as by send(). Others are sent during later calls of this mailbox, in order with messages to
+  /// the same rank. Complete: after wait_sent(to), `message` may be reused. Errors: as send(), and
+  /// those of earlier messages to that rank.
+  Status send_async(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
+
+  /// Waits until all messages to that rank are sent: buffered, or if they are long, received.
+  /// Errors: peer_lost.
+  Status wait_sent(WorldRank to);
+  /// The same for messages to all ranks.
+  Status wait_all_sent();
+
+  /// Local. The size and the sender of the message that receive() would return without waiting for
+  /// its sender to call send(); none if there is none. Errors: invalid_argument, closed, no_memory.
+  Result<std::optional<Received>> probe(std::int32_t tag, WorldRank from);
+  Result<std::optional<Received>> probe_any(std::int32_t tag);
 
   /// Waits for the oldest message with that tag from that rank, and copies it to `buffer`.
   /// Errors: invalid_argument (no such rank; a message longer than `buffer`, which then holds the

@@ -13,47 +13,12 @@
 #include "rma/transfer.hpp"
 
 namespace tessera::rma::armci::detail {
-namespace {
-
-bool is_short(std::uint64_t bytes) {
-  return bytes <= short_message_bytes;
-}
-
-std::uint64_t parts_of(std::uint64_t bytes) {
-  return bytes / part_bytes + (bytes % part_bytes != 0 ? 1 : 0);
-}
-
-// The bytes of a part; the last part may be shorter.
-template <class Byte>
-std::span<Byte> part_of(std::span<Byte> bytes, std::uint64_t part) {
-  const std::size_t from = std::min<std::size_t>(part * part_bytes, bytes.size());
-  return bytes.subspan(from, std::min(part_bytes, bytes.size() - from));
-}
-
-std::uint32_t units_of(std::size_t bytes_in_slot) {
-  return static_cast<std::uint32_t>((sizeof(SlotHeader) + bytes_in_slot + slot_unit_bytes - 1) /
-                                    slot_unit_bytes);
-}
-
-// The other rank died or left, or its node is unreachable: its slice can't be read, and nothing
-// will arrive.
-bool is_rank_loss(const Status& status) {
-  return status.code() == Code::peer_lost || status.code() == Code::unreachable ||
-         status.code() == Code::closed;
-}
-
-}  // namespace
 
 MailboxState::MailboxState(MailboxRegion region)
     : region_(std::move(region)),
+      outbox_(region_),
       seen_(static_cast<std::size_t>(region_.size())),
-      sent_(static_cast<std::size_t>(region_.size())),
-      live_peer_(region_.rank()) {
-  for (std::uint32_t slot = max_short_messages; slot > 0; --slot) {
-    free_slots_.push_back(slot - 1);
-  }
-  pending_.reserve(free_slots_.size());
-}
+      live_peer_(region_.rank()) {}
 
 Status MailboxState::free() {
   return region_.free();
@@ -84,6 +49,7 @@ Status MailboxState::wait(WorldRank peer, IsDone&& is_done) {
     // once.
     const std::int32_t last_bell = region_.bell();
     fetch_from_all();
+    has_fetched_ = outbox_.advance() || has_fetched_;
     if (is_done()) {
       return {};
     }
@@ -127,142 +93,81 @@ Result<WorldRank> MailboxState::find_live_peer() {
 
 // ---- Sending ------------------------------------------------------------------------------------
 
-Status MailboxState::send(std::int32_t tag, std::span<const std::byte> message, WorldRank to) {
+Status MailboxState::check_message(std::span<const std::byte> message, WorldRank to) const {
   TESSERA_RETURN_IF_ERROR(check_rank(to));
   if (message.data() == nullptr && !message.empty()) {
     return Status::error(Code::invalid_argument,
                          fmt::format("a message of {} bytes at a null pointer", message.size()));
   }
+  return {};
+}
+
+Status MailboxState::send(std::int32_t tag, std::span<const std::byte> message, WorldRank to) {
+  TESSERA_RETURN_IF_ERROR(check_message(message, to));
   if (to == region_.rank()) {
     return send_to_self(tag, message);
   }
-  Status status =
-      is_short(message.size()) ? send_short(tag, message, to) : send_long(tag, message, to);
+  std::optional<Outbox::Ticket> ticket;
+  Status status = start_send(tag, message, to, ticket);
+  if (status.ok() && ticket) {
+    status = finish_send(*ticket, to);
+  }
   return std::move(status).context(
       fmt::format("sending {} bytes with tag {} to rank {}", message.size(), tag, to.value));
+}
+
+Status MailboxState::send_async(std::int32_t tag, std::span<const std::byte> message,
+                                WorldRank to) {
+  TESSERA_RETURN_IF_ERROR(check_message(message, to));
+  if (to == region_.rank()) {
+    return send_to_self(tag, message);
+  }
+  std::optional<Outbox::Ticket> ticket;
+  return start_send(tag, message, to, ticket);
+}
+
+Status MailboxState::wait_sent(std::optional<WorldRank> to) {
+  TESSERA_RETURN_IF_ERROR(check_rank(to.value_or(region_.rank())));
+  while (const auto ticket = outbox_.oldest(to)) {
+    TESSERA_RETURN_IF_ERROR(finish_send(*ticket, to));
+  }
+  return outbox_.take_failure(to);
+}
+
+// Sends what fits into a slot at once. Else there is a ticket.
+Status MailboxState::start_send(std::int32_t tag, std::span<const std::byte> message, WorldRank to,
+                                std::optional<Outbox::Ticket>& ticket) {
+  TESSERA_RETURN_IF_ERROR(outbox_.take_failure(to));
+  if (is_short(message.size()) && outbox_.has_slot_for(to)) {
+    return outbox_.send_short(tag, message, to);
+  }
+  ticket = outbox_.add(tag, message, to);
+  outbox_.advance();
+  return {};
+}
+
+// Waits until the message is done, or its receiver is lost.
+Status MailboxState::finish_send(Outbox::Ticket ticket, std::optional<WorldRank> to) {
+  while (!outbox_.is_done(ticket)) {
+    const WorldRank peer = outbox_.awaited(ticket);
+    Status status =
+        wait(peer, [&] { return outbox_.is_done(ticket) || outbox_.awaited(ticket) != peer; });
+    if (status.ok()) {
+      continue;
+    }
+    if (!is_rank_loss(status)) {
+      return status;
+    }
+    // It will fetch nothing any longer.
+    outbox_.abandon(peer, status);
+  }
+  return outbox_.take_failure(to);
 }
 
 Status MailboxState::send_to_self(std::int32_t tag, std::span<const std::byte> message) {
   inbox_.add(
       {.from = region_.rank(), .tag = tag, .bytes = message.size(), .content = copy_of(message)});
   return {};
-}
-
-// Writes the slot's header and the part of the message that goes into the slot; returns the units
-// in use.
-std::uint32_t MailboxState::fill_slot(std::uint32_t slot, WorldRank to, std::int32_t tag,
-                                      std::span<const std::byte> message,
-                                      std::size_t bytes_in_slot) {
-  const SlotHeader header{.previous = sent(to), .tag = tag, .bytes = message.size()};
-  std::memcpy(region_.slot(slot), &header, sizeof header);
-  if (bytes_in_slot > 0) {
-    std::memcpy(region_.slot(slot) + sizeof header, message.data(), bytes_in_slot);
-  }
-  return units_of(bytes_in_slot);
-}
-
-Status MailboxState::announce(WorldRank to, Announcement announcement) {
-  sent(to) = announcement.encode();
-  return region_.announce(to, announcement);
-}
-
-Status MailboxState::send_short(std::int32_t tag, std::span<const std::byte> message,
-                                WorldRank to) {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t slot, take_slot(to));
-  const std::uint32_t number = Announcement::decode(sent(to)).number + 1;
-  const std::uint32_t units = fill_slot(slot, to, tag, message, message.size());
-  pending_.push_back({to, number, slot});
-  Status status = announce(to, {.number = number, .units = units, .slot = slot});
-  if (is_rank_loss(status)) {
-    release_slots_of(to);
-  }
-  return status;
-}
-
-Status MailboxState::send_long(std::int32_t tag, std::span<const std::byte> message, WorldRank to) {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint32_t slot, take_slot(to));
-  const std::uint32_t number = Announcement::decode(sent(to)).number;
-  const std::uint32_t units = fill_slot(slot, to, tag, message, 0);
-  pending_.push_back({to, number + 1, slot});
-  Status status = send_parts(message, to, {.number = number, .units = units, .slot = slot});
-  // All of them: after a long message the numbers may be too far from those before it.
-  release_slots_of(to);
-  return status;
-}
-
-// Keeps the window full until all parts are fetched. `head` has the number before the first part.
-Status MailboxState::send_parts(std::span<const std::byte> message, WorldRank to,
-                                Announcement head) {
-  const std::uint64_t parts = parts_of(message.size());
-  const std::uint32_t before = head.number;
-  std::uint64_t filled = 0;
-  std::uint64_t taken = 0;
-  while (true) {
-    const std::uint64_t end = std::min(parts, taken + part_count);
-    if (filled < end) {
-      for (; filled < end; ++filled) {
-        const std::span<const std::byte> part = part_of(message, filled);
-        std::memcpy(region_.part(filled), part.data(), part.size());
-      }
-      head.number = before + static_cast<std::uint32_t>(filled);
-      TESSERA_RETURN_IF_ERROR(announce(to, head));
-    }
-    const auto seen_taken = before + static_cast<std::uint32_t>(taken);
-    std::int32_t more = 0;
-    TESSERA_RETURN_IF_ERROR(wait(to, [&] {
-      more = distance(region_.taken(to), seen_taken);
-      return more > 0;
-    }));
-    taken += static_cast<std::uint64_t>(more);
-    if (taken >= parts) {
-      return {};
-    }
-  }
-}
-
-Result<std::uint32_t> MailboxState::take_slot(WorldRank to) {
-  if (free_slots_.empty()) {
-    collect_slots();
-  }
-  while (free_slots_.empty()) {
-    const WorldRank peer = pending_.front().to;
-    Status status = wait(peer, [&] {
-      collect_slots();
-      return !free_slots_.empty();
-    });
-    if (!status.ok()) {
-      if (!is_rank_loss(status)) {
-        return status;
-      }
-      // No rank will fetch these any longer.
-      release_slots_of(peer);
-      if (peer == to) {
-        return status;
-      }
-    }
-  }
-  const std::uint32_t slot = free_slots_.back();
-  free_slots_.pop_back();
-  return slot;
-}
-
-void MailboxState::collect_slots() {
-  std::erase_if(pending_, [&](const Pending& each) {
-    const bool is_taken = distance(region_.taken(each.to), each.number) >= 0;
-    if (is_taken) {
-      free_slots_.push_back(each.slot);
-    }
-    return is_taken;
-  });
-}
-
-void MailboxState::release_slots_of(WorldRank rank) {
-  std::erase_if(pending_, [&](const Pending& each) {
-    if (each.to == rank) {
-      free_slots_.push_back(each.slot);
-    }
-    return each.to == rank;
-  });
 }
 
 // ---- Fetching -----------------------------------------------------------------------------------
@@ -353,6 +258,7 @@ Result<MailboxState::Fetched> MailboxState::fetch(WorldRank from, Announcement a
 Result<Received> MailboxState::receive(std::int32_t tag, std::span<std::byte> buffer,
                                        std::optional<WorldRank> from) {
   TESSERA_RETURN_IF_ERROR(check_rank(from.value_or(region_.rank())));
+  outbox_.advance();
   std::optional<StoredMessage> message = inbox_.take(tag, from);
   if (!message && from.has_value() && has_announced(*from)) {
     TESSERA_RETURN_IF_ERROR(fetch_from(*from));
@@ -369,6 +275,22 @@ Result<Received> MailboxState::receive(std::int32_t tag, std::span<std::byte> bu
     message = std::move(waited).take();
   }
   return deliver(*message, buffer);
+}
+
+Result<std::optional<Received>> MailboxState::probe(std::int32_t tag,
+                                                    std::optional<WorldRank> from) {
+  TESSERA_RETURN_IF_ERROR(check_rank(from.value_or(region_.rank())));
+  outbox_.advance();
+  const StoredMessage* message = inbox_.find(tag, from);
+  if (message == nullptr) {
+    fetch_from_all();
+    message = inbox_.find(tag, from);
+  }
+  if (message == nullptr) {
+    TESSERA_RETURN_IF_ERROR(std::exchange(fetch_error_, Status()));
+    return std::optional<Received>();
+  }
+  return std::optional(Received{static_cast<std::size_t>(message->bytes), message->from});
 }
 
 Result<StoredMessage> MailboxState::wait_for_message(std::int32_t tag,

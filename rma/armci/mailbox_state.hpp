@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// MailboxState: the messages that a rank sends and has fetched; mailbox.hpp explains the protocol.
+// MailboxState: a rank's mailbox; mailbox.hpp explains the protocol.
 //
-// Every wait is in wait(), which meanwhile fetches what other ranks announce.
+// Every wait is in wait(), which meanwhile fetches what other ranks announce, and sends what could
+// not be sent before.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include "rma/armci/inbox.hpp"
 #include "rma/armci/mailbox.hpp"
 #include "rma/armci/mailbox_region.hpp"
+#include "rma/armci/outbox.hpp"
 
 namespace tessera::rma::armci::detail {
 
@@ -23,35 +25,27 @@ class MailboxState {
 
   Status free();
   Status send(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
+  Status send_async(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
+  /// To all ranks if none is given.
+  Status wait_sent(std::optional<WorldRank> to);
   /// From any rank if none is given.
+  Result<std::optional<Received>> probe(std::int32_t tag, std::optional<WorldRank> from);
   Result<Received> receive(std::int32_t tag, std::span<std::byte> buffer,
                            std::optional<WorldRank> from);
 
  private:
-  // A message in a slot of this rank that `to` has not fetched, as far as this rank knows.
-  struct Pending {
-    WorldRank to;
-    std::uint32_t number = 0;
-    std::uint32_t slot = 0;
-  };
   struct Fetched {
     StoredMessage message;
     Announcement previous;  // of the message before it
   };
 
   [[nodiscard]] Status check_rank(WorldRank rank) const;
+  [[nodiscard]] Status check_message(std::span<const std::byte> message, WorldRank to) const;
 
   Status send_to_self(std::int32_t tag, std::span<const std::byte> message);
-  Status send_short(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
-  Status send_long(std::int32_t tag, std::span<const std::byte> message, WorldRank to);
-  Status send_parts(std::span<const std::byte> message, WorldRank to, Announcement head);
-  std::uint32_t fill_slot(std::uint32_t slot, WorldRank to, std::int32_t tag,
-                          std::span<const std::byte> message, std::size_t bytes_in_slot);
-  Status announce(WorldRank to, Announcement announcement);
-
-  Result<std::uint32_t> take_slot(WorldRank to);
-  void collect_slots();
-  void release_slots_of(WorldRank rank);
+  Status start_send(std::int32_t tag, std::span<const std::byte> message, WorldRank to,
+                    std::optional<Outbox::Ticket>& ticket);
+  Status finish_send(Outbox::Ticket ticket, std::optional<WorldRank> to);
 
   void fetch_from_all();
   Status fetch_from(WorldRank from);
@@ -70,21 +64,16 @@ class MailboxState {
   [[nodiscard]] std::uint32_t& seen(WorldRank rank) noexcept {
     return seen_[static_cast<std::size_t>(rank.value)];
   }
-  [[nodiscard]] std::int32_t& sent(WorldRank rank) noexcept {
-    return sent_[static_cast<std::size_t>(rank.value)];
-  }
 
   MailboxRegion region_;
   Inbox inbox_;
-  std::vector<std::uint32_t> seen_;  ///< by sender: all up to this number is fetched
-  std::vector<std::int32_t> sent_;   ///< by receiver: the last announcement
-  std::vector<std::uint32_t> free_slots_;
-  std::vector<Pending> pending_;                  ///< oldest first
+  Outbox outbox_;
+  std::vector<std::uint32_t> seen_;               ///< by sender: all up to this number is fetched.
   std::optional<WorldRank> long_message_sender_;  ///< the sender of the long message whose parts it
                                                   ///< now announces
   WorldRank live_peer_;       ///< a rank that was alive when this rank last waited
                               ///< for any
-  bool has_fetched_ = false;  ///< whether the last poll fetched anything
+  bool has_fetched_ = false;  ///< whether the last poll fetched or sent anything
   Status fetch_error_;        ///< the error of fetching from ranks that are alive
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 // How often each holder has begun and not ended; written by one thread while no other is in a call
 // (session.hpp). A library and the program that uses it may both start and end ARMCI.
-std::array<int, 2> begin_counts{};
+std::array<int, 3> begin_counts{};
 
 int& begin_count(Holder holder) {
   return begin_counts[static_cast<std::size_t>(holder)];
@@ -41,8 +41,9 @@ Status Session::begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap) {
 Status Session::end(Holder holder) {
   int& times = begin_count(holder);
   times = holder == Holder::armci ? std::max(times - 1, 0) : 0;
-  if (running == nullptr || is_begun_by(Holder::armci) || is_begun_by(Holder::messages) ||
-      is_child_of_rank()) {
+  const bool is_held =
+      std::any_of(begin_counts.begin(), begin_counts.end(), [](int count) { return count != 0; });
+  if (running == nullptr || is_held || is_child_of_rank()) {
     return {};
   }
   const std::unique_ptr<Session> last(running);

@@ -26,7 +26,7 @@
 namespace tessera::rma::armci {
 
 /// A layer that has begun the session and not ended it.
-enum class Holder : unsigned char { armci, messages };
+enum class Holder : unsigned char { armci, messages, arrays };
 
 class Session {
  public:
@@ -37,8 +37,8 @@ class Session {
   /// `bootstrap` is null, one is chosen.
   static Status begin(Holder holder, std::shared_ptr<Bootstrap> bootstrap = {});
   /// Collective. The session ends with its last holder. ARMCI must end as often as it began;
-  /// messages end at the first call. Does nothing if `holder` is not a holder. In a child of fork()
-  /// it ends nothing: everything is the parent's.
+  /// messages and arrays end at the first call. Does nothing if `holder` is not a holder. In a
+  /// child of fork() it ends nothing: everything is the parent's.
   static Status end(Holder holder);
   static bool is_begun_by(Holder holder) noexcept;
 

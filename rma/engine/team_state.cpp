@@ -145,7 +145,9 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
 }
 
 Status TeamState::agree(const Status& mine, const AgreedCall& asked) {
-  return detail::agree(step_, mine, asked);
+  AgreedCall compared = asked;
+  compared.scalars = options_.compare_scalars ? asked.scalars : 0;
+  return detail::agree(step_, mine, compared);
 }
 
 }  // namespace tessera::rma::detail

@@ -78,6 +78,8 @@ class TeamState {
   Status allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
                    const TeamRank* only_root);
   Status agree(const Status& mine, const AgreedCall& asked);
+  void set_options(const TeamOptions& options) noexcept { options_ = options; }
+  [[nodiscard]] const TeamOptions& options() const noexcept { return options_; }
 
   /// See CallChecker.
   const LabelScope* exchange_scope(const LabelScope* scope) noexcept {
@@ -110,6 +112,7 @@ class TeamState {
   SlotCollectives in_slots_;
   PipelinedCollectives in_pieces_;
   std::uint64_t drawn_numbers_ = 0;
+  TeamOptions options_;
 };
 
 }  // namespace tessera::rma::detail

@@ -388,6 +388,28 @@ TEST(Agree, ReportsToAllThatMembersWereAskedForDifferentThings) {
   });
 }
 
+TEST(Agree, ComparesScalarsUnlessTheTeamsOptionsSayOtherwise) {
+  on_ranks([](Job& job) {
+    Team own = job.world().split(0, 0).value();
+    const auto last = static_cast<std::uint64_t>(job.size() - 1);
+    const auto scalar = static_cast<std::uint64_t>(job.rank().value);
+    const auto agree = [&](Team& team, std::uint64_t hash) {
+      return team.agree(Status(), {hash, {.verb = "fill"}, scalar});
+    };
+    EXPECT_EQ(agree(own, 7).ok(), last == 0);
+    own.set_options({.compare_scalars = false});
+    EXPECT_TRUE(ok(agree(own, 7)));
+    if (last > 0) {
+      EXPECT_TRUE(fails(agree(own, scalar == last ? 8 : 7), Code::invalid_argument, {"fill"}));
+    }
+    Team part = own.split(0, 0).value();
+    EXPECT_FALSE(part.options().compare_scalars);
+    EXPECT_TRUE(ok(agree(part, 7)));
+    EXPECT_TRUE(job.world().options().compare_scalars);
+    EXPECT_EQ(agree(job.world(), 7).ok(), last == 0);
+  });
+}
+
 TEST(Agree, KeepsTheRankThatAnErrorNamesAndCutsLongSentences) {
   on_ranks_with_small_slots([](Job& job) {
     const Status mine =

@@ -72,11 +72,12 @@ Status agree(CollectiveStep& step, const Status& mine, const AgreedCall& asked) 
       .kind = StepPayload::Kind::of_each, .bytes = sizeof(Verdict), .phase = step.next_phase()};
   std::byte* const own = step.own_slot(payload.phase);
   const std::string message = mine.ok() ? "" : mine.message();
-  const Verdict verdict{.code = static_cast<std::uint32_t>(mine.code()),
-                        .rank = mine.rank() ? mine.rank()->value : -1,
-                        .text_bytes = static_cast<std::uint32_t>(
-                            std::min(message.size(), step.memory().slot_bytes() - sizeof(Verdict))),
-                        .asked = Label::mix(asked.hash, step.checker().scope_hash())};
+  const Verdict verdict{
+      .code = static_cast<std::uint32_t>(mine.code()),
+      .rank = mine.rank() ? mine.rank()->value : -1,
+      .text_bytes = static_cast<std::uint32_t>(
+          std::min(message.size(), step.memory().slot_bytes() - sizeof(Verdict))),
+      .asked = Label::mix(Label::mix(asked.hash, asked.scalars), step.checker().scope_hash())};
   std::memcpy(own, &verdict, sizeof verdict);
   message.copy(reinterpret_cast<char*>(own + sizeof verdict), verdict.text_bytes);
   TESSERA_RETURN_IF_ERROR(

@@ -66,10 +66,7 @@ std::vector<WorldRank> neighbours(const Job& job, const Team& team) {
   return found;
 }
 
-void check_sums(Job& job, const Team& team, const Extents& extents, const Extents& ghosts) {
-  auto mirrored =
-      Mirrored<std::int64_t>::create(job, extents, {.name = "M", .team = team, .ghosts = ghosts})
-          .value();
+void check_sums_of(Job& job, const Team& team, Mirrored<std::int64_t>& mirrored) {
   const Array<std::int64_t>& here = mirrored.node_copy();
   const Box all = here.box();
   const std::vector<WorldRank> members(team.members().begin(), team.members().end());
@@ -77,7 +74,8 @@ void check_sums(Job& job, const Team& team, const Extents& extents, const Extent
   EXPECT_TRUE(ok(here.sync()));
   EXPECT_EQ(elements_of(here, all), sum_of_shares(neighbours(job, team), all.volume()));
 
-  auto sum = Array<std::int64_t>::create(job, extents, {.name = "sum", .team = team}).value();
+  auto sum =
+      Array<std::int64_t>::create(job, here.extents(), {.name = "sum", .team = team}).value();
   EXPECT_TRUE(ok(mirrored.merge_into(all, sum)));
   EXPECT_EQ(elements_of(sum, all), sum_of_shares(members, all.volume()));
   EXPECT_EQ(elements_of(here, all), sum_of_shares(neighbours(job, team), all.volume()));
@@ -85,6 +83,13 @@ void check_sums(Job& job, const Team& team, const Extents& extents, const Extent
   EXPECT_TRUE(ok(mirrored.merge()));
   EXPECT_EQ(elements_of(here, all), sum_of_shares(members, all.volume()));
   EXPECT_TRUE(ok(mirrored.free()));
+}
+
+void check_sums(Job& job, const Team& team, const Extents& extents, const Extents& ghosts) {
+  auto mirrored =
+      Mirrored<std::int64_t>::create(job, extents, {.name = "M", .team = team, .ghosts = ghosts})
+          .value();
+  check_sums_of(job, team, mirrored);
 }
 
 TEST(Mirrored, SumsTheCopiesOfAllNodes) {
@@ -102,6 +107,53 @@ TEST(Mirrored, SumsOnTeams) {
     const bool is_odd = job.rank().value % 2 == 1;
     Team team = job.world().split(is_odd ? 1 : 0, -job.rank().value).value();
     check_sums(job, team, {9, 8}, {});
+  });
+}
+
+// Each node cuts its copy in another way; with several members, the first holds nothing.
+Distribution layout_on_node(const Job& job, const Team& team, const Extents& extents) {
+  const auto members = std::ssize(neighbours(job, team));
+  std::vector<std::vector<std::int64_t>> starts(static_cast<std::size_t>(extents.ndims()), {0});
+  if (job.node_of(job.rank()).value % 2 == 1) {
+    return Distribution::block_cyclic(extents, {3, 2}, members).value();
+  }
+  if (members == 1) {
+    return Distribution::irregular(extents, starts, members, {.ghosts = {1, 2}}).value();
+  }
+  std::vector<TeamRank> holders;
+  for (std::int32_t rank = 1; rank < members; ++rank) {
+    holders.emplace_back(rank);
+  }
+  return Distribution::restricted(extents, holders, members, {.ghosts = {2, 0}}).value();
+}
+
+TEST(Mirrored, CopiesHaveAnyDistribution) {
+  on_team([](Job& job, Team& team) {
+    auto mirrored = Mirrored<std::int64_t>::create(job, layout_on_node(job, team, {11, 7}),
+                                                   {.name = "M", .team = team})
+                        .value();
+    EXPECT_EQ(mirrored.node_copy().distribution(), layout_on_node(job, team, {11, 7}));
+    check_sums_of(job, team, mirrored);
+  });
+}
+
+TEST(Mirrored, ArraysThatAreCopiesAreMergedWithoutIt) {
+  on_ranks([](Job& job) {
+    Team node = job.world().split(job.node_of(job.rank()).value, job.rank().value).value();
+    Team world = job.world();
+    auto copy = Array<double>::create(job, {6, 5}, {.name = "C", .team = node}).value();
+    EXPECT_TRUE(ok(fill(copy, 1.0 + job.node_of(job.rank()).value)));
+    const double sum = job.node_count() * (job.node_count() + 1) / 2.0;
+    auto target = Array<double>::create(job, {5, 5}, {.name = "T"}).value();
+    EXPECT_TRUE(ok(merge_copies_into(world, copy, Box({1, 0}, {6, 5}), target, target.box())));
+    EXPECT_EQ(target.get_element({4, 4}).value(), sum);
+    EXPECT_TRUE(ok(merge_copies(world, copy)));
+    EXPECT_EQ(copy.get_element({5, 4}).value(), sum);
+    if (job.node_count() > 1) {
+      EXPECT_TRUE(fails(
+          merge_copies(world, target), Code::invalid_argument,
+          {"merging the copies of array 'T'", "is not on the team of the members on this node"}));
+    }
   });
 }
 
@@ -231,6 +283,10 @@ TEST(Mirrored, WrongUsesAreRefusedOnAllRanks) {
               Code::invalid_argument,
               {"creating mirrored array 'N' 4 x 4: ",
                "holders and process_grid can't be given for an array with a copy on each node"}));
+    const auto too_wide = Distribution::regular({4, 4}, job.size() + 1).value();
+    EXPECT_TRUE(fails(Mirrored<double>::create(job, too_wide, {.name = "N"}),
+                      Code::invalid_argument,
+                      {"creating mirrored array 'N' 4 x 4: ", "does not fit a team of"}));
     if (job.size() > 1) {
       const std::int64_t rows = job.rank().value == 0 ? 4 : 5;
       EXPECT_TRUE(fails(Mirrored<double>::create(job, {rows, 4}, {.name = "N"}),

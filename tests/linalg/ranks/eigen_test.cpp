@@ -274,10 +274,13 @@ TEST(EigenErrors, AMetricThatIsNotPositiveDefinite) {
         ASSERT_TRUE(ok(s.b.put(test::Box::at({0, 0}), std::vector<double>{1.0})));
       }
       ASSERT_TRUE(ok(s.b.sync()));
-      EXPECT_TRUE(fails(eigenvalues_generalised(s.a, s.b, {.how = {.method = method}}),
-                        Code::invalid_argument,
-                        {"eigenvalues_generalised: the leading 2 x 2 part of B ", "array 'metric'",
-                         "is not positive definite"}));
+      std::int64_t info = 0;
+      EXPECT_TRUE(
+          fails(eigenvalues_generalised(s.a, s.b, {.how = {.method = method, .info = &info}}),
+                Code::invalid_argument,
+                {"eigenvalues_generalised: the leading 2 x 2 part of B ", "array 'metric'",
+                 "is not positive definite"}));
+      EXPECT_EQ(info, 2);
     }
   });
 }

@@ -336,11 +336,16 @@ TEST(FactorErrors, AMatrixThatIsNotPositiveDefinite) {
     for (const Method method : test::methods(job, job.world())) {
       for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
         Square square(job);
+        std::int64_t info = -7;
+        const MethodOptions how{.method = method, .block = 2, .info = &info};
         EXPECT_TRUE(
-            fails(cholesky(square.a, {.triangle = triangle, .how = {.method = method, .block = 2}}),
-                  Code::invalid_argument,
+            fails(cholesky(square.a, {.triangle = triangle, .how = how}), Code::invalid_argument,
                   {"cholesky: ", "the leading 4 x 4 part of A ([0,6) x [0,6) of array 'square'",
                    "is not positive definite"}));
+        EXPECT_EQ(info, 4);
+        ASSERT_TRUE(ok(fill_diagonal(square.a, 2.0)));
+        ASSERT_TRUE(ok(cholesky(square.a, {.triangle = triangle, .how = how})));
+        EXPECT_EQ(info, 0);
       }
     }
   });
@@ -386,12 +391,26 @@ TEST(FactorErrors, AColumnWithoutAPivot) {
         ASSERT_TRUE(ok(square.a.put(Box::at({4, 4}), std::vector<double>{0.0})));
       }
       ASSERT_TRUE(ok(square.a.sync()));
-      EXPECT_TRUE(fails(lu(square.a, {.method = method, .block = 2}), Code::invalid_argument,
+      std::int64_t info = 0;
+      EXPECT_TRUE(fails(lu(square.a, {.method = method, .block = 2, .info = &info}),
+                        Code::invalid_argument,
                         {"lu: A ([0,6) x [0,6) of array 'square' (float64, 6 x 6)) is singular: "
                          "column 4 depends on earlier columns"}));
+      EXPECT_EQ(info, 5);
       EXPECT_EQ(square.a.get_element({5, 5}).value(), 1.0) << "the factors are complete";
       ASSERT_TRUE(ok(square.a.sync()));
     }
+  });
+}
+
+TEST(FactorErrors, OtherErrorsHaveNoInfo) {
+  on_ranks([](Job& job) {
+    auto a = Array<double>::create(job, {4, 5}, {.name = "wide"}).value();
+    // On one rank only: the others give no place for it.
+    std::int64_t info = 3;
+    EXPECT_TRUE(fails(cholesky(a, {.how = {.info = job.rank().value == 0 ? &info : nullptr}}),
+                      Code::invalid_argument, {"cholesky: ", "A: "}));
+    EXPECT_EQ(info, job.rank().value == 0 ? 0 : 3);
   });
 }
 

@@ -423,13 +423,19 @@ TEST(SolveErrors, SingularMatrices) {
         ASSERT_TRUE(ok(f.a.put(Box::at({3, 3}), std::vector<double>{0.0})));
       }
       ASSERT_TRUE(ok(f.a.sync()));
-      const MethodOptions how{.method = method, .block = 2};
+      std::int64_t info = 0;
+      const MethodOptions how{.method = method, .block = 2, .info = &info};
       EXPECT_TRUE(fails(solve(f.a, f.b, how), Code::invalid_argument,
                         {"solve: ", "A (", "'matrix'", "is singular: column 3"}));
+      EXPECT_EQ(info, 4);
+      info = 0;
       EXPECT_TRUE(fails(solve_positive_definite(f.a, f.b, {.how = how}), Code::invalid_argument,
                         {"solve_positive_definite: the leading 4 x 4 part of A"}));
+      EXPECT_EQ(info, 4);
+      info = 0;
       EXPECT_TRUE(fails(invert_positive_definite(f.a, {.how = how}), Code::invalid_argument,
                         {"invert_positive_definite: the leading 4 x 4 part of A"}));
+      EXPECT_EQ(info, 4);
       EXPECT_TRUE(fails(solve_triangular(f.a, f.b, {.how = how}), Code::invalid_argument,
                         {"solve_triangular: ", "element (3, 3) of ", "is zero"}));
     }

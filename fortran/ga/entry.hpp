@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the generated entry points call: the reading of each kind of argument, and the frame that
+// catches errors. An entry point turns its arguments to the internal form (records.hpp) and calls
+// one operation of operations.hpp, so an operation is written once for all languages.
+//
+// Operations return a Status or a Result. Errors end the program on all ranks, or with
+// TESSERA_GA_ERRORS=return the entry point returns 0, .false. or nothing (session.hpp).
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <new>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arrays/view.hpp"
+#include "fortran/ga/outputs.hpp"
+#include "fortran/ga/records.hpp"
+#include "fortran/ga/session.hpp"
+#include "fortran/ga/types.hpp"
+#include "rma/base/result.hpp"
+
+/// As GA's typesf2c.h has them.
+struct SingleComplex {
+  float real;
+  float imag;
+};
+struct DoubleComplex {
+  double real;
+  double imag;
+};
+
+namespace tessera::ga {
+
+/// Local memory of a transfer, with strides in elements.
+using Memory = arrays::LocalBuffer;
+
+/// A member of each element of a type of the program's own, in bytes.
+struct Field {
+  std::int64_t offset = 0;
+  std::int64_t length = 0;
+};
+
+/// Elements of a known type, in the caller's memory.
+struct Numbers {
+  Type type;
+  void* at;
+  std::int64_t count;
+};
+
+// The frame.
+
+/// Reports an error of `function`; returns if errors are returned.
+void fail(const char* function, Status error) noexcept;
+void fail_no_memory(const char* function) noexcept;
+void fail_exception(const char* function, const char* what) noexcept;
+
+/// Runs `act`, which returns a Status.
+template <class Act>
+void enter(const char* function, const Act& act) noexcept {
+  try {
+    if (Status status = act(); !status.ok()) [[unlikely]] {
+      fail(function, std::move(status));
+    }
+  } catch (const std::bad_alloc&) {
+    fail_no_memory(function);
+  } catch (const std::exception& error) {
+    fail_exception(function, error.what());
+  }
+}
+
+/// For operations that answer .false. in Fortran and are errors in C.
+void require_done(const char* function, bool is_done) noexcept;
+
+// Arrays and groups.
+
+Status explain_array(std::int64_t handle);
+Status explain_record(std::int64_t handle);
+
+/// An array that is allocated.
+inline Status find_array(std::int64_t handle, Record*& record) {
+  record = Records::find(handle);
+  if (record == nullptr || !record->is_allocated()) [[unlikely]] {
+    return explain_array(handle);
+  }
+  return {};
+}
+/// A handle, whether its array is allocated or not.
+inline Status find_record(std::int64_t handle, Record*& record) {
+  record = Records::find(handle);
+  if (record == nullptr) [[unlikely]] {
+    return explain_record(handle);
+  }
+  return {};
+}
+Status find_group(std::int64_t number, Group*& group);
+
+inline int rank_of(const Record& record) noexcept {
+  return record.ndims();
+}
+
+// Boxes and places.
+
+/// Errors: out_of_range, in the caller's terms; invalid_argument for two pairs of bounds of an
+/// array of another number of dimensions.
+Status explain_box(const Record& record, const Box& box, Style style);
+Status explain_place(const Record& record, const Index& place, Style style);
+Status explain_two(const Record& record);
+
+namespace detail {
+
+inline bool is_good(const Record& record, const Box& box) noexcept {
+  return arrays::is_inside(box, record.extents()) && !box.is_empty();
+}
+
+/// The box as it is given.
+template <Style style, std::integral I>
+Box read_box(int ndims, const I* lo, const I* hi) noexcept {
+  Box box = Box::none(ndims);
+  for (int dim = 0; dim < ndims; ++dim) {
+    if constexpr (style == Style::fortran) {
+      box.set(ndims - 1 - dim, std::int64_t{lo[dim]} - 1, hi[dim]);
+    } else {
+      box.set(dim, lo[dim], std::int64_t{hi[dim]} + 1);
+    }
+  }
+  return box;
+}
+
+}  // namespace detail
+
+/// A box that is inside the array and not empty.
+template <Style style, std::integral I>
+Status take_box(const Record& record, const I* lo, const I* hi, Box& box) {
+  box = detail::read_box<style>(record.ndims(), lo, hi);
+  return detail::is_good(record, box) ? Status() : explain_box(record, box, style);
+}
+/// The same of a 2-D array; of a 1-D array, the second bounds are not read.
+template <Style style>
+Status take_box_2(const Record& record, std::int64_t ilo, std::int64_t ihi, std::int64_t jlo,
+                  std::int64_t jhi, Box& box) {
+  const std::int64_t lo[] = {ilo, jlo};
+  const std::int64_t hi[] = {ihi, jhi};
+  return record.ndims() > 2 ? explain_two(record) : take_box<style>(record, lo, hi, box);
+}
+/// A box anywhere.
+template <Style style, std::integral I>
+Status take_free_box(const Record& record, const I* lo, const I* hi, Box& box) {
+  box = detail::read_box<style>(record.ndims(), lo, hi);
+  return box.is_empty() ? explain_box(record, box, style) : Status();
+}
+/// The same of a 2-D array; of a 1-D array, the second bounds are not read.
+template <Style style>
+Status take_free_box_2(const Record& record, std::int64_t ilo, std::int64_t ihi, std::int64_t jlo,
+                       std::int64_t jhi, Box& box) {
+  const std::int64_t lo[] = {ilo, jlo};
+  const std::int64_t hi[] = {ihi, jhi};
+  return record.ndims() > 2 ? explain_two(record) : take_free_box<style>(record, lo, hi, box);
+}
+/// In Fortran's order with indices from 0.
+inline Status take_view_box(const Record& record, std::int64_t ilo, std::int64_t ihi,
+                            std::int64_t jlo, std::int64_t jhi, Box& box) {
+  return take_free_box_2<Style::fortran>(record, ilo + 1, ihi + 1, jlo + 1, jhi + 1, box);
+}
+
+/// An index anywhere.
+template <Style style, std::integral I>
+Index place_of(const Record& record, const I* at) noexcept {
+  const int ndims = record.ndims();
+  Index place = Index::zeros(ndims);
+  for (int dim = 0; dim < ndims; ++dim) {
+    if constexpr (style == Style::fortran) {
+      place[ndims - 1 - dim] = std::int64_t{at[dim]} - 1;
+    } else {
+      place[dim] = at[dim];
+    }
+  }
+  return place;
+}
+template <Style style>
+Index place_of_2(const Record& record, std::int64_t i, std::int64_t j) noexcept {
+  const std::int64_t at[max_dims] = {i, j, 1, 1, 1, 1, 1};
+  return place_of<style>(record, at);
+}
+/// The index of an element of the array.
+template <Style style, std::integral I>
+Status take_place(const Record& record, const I* at, Index& place) {
+  place = place_of<style>(record, at);
+  return arrays::is_inside(place, record.extents()) ? Status()
+                                                    : explain_place(record, place, style);
+}
+template <Style style>
+Status take_place_2(const Record& record, std::int64_t i, std::int64_t j, Index& place) {
+  const std::int64_t at[] = {i, j};
+  return record.ndims() > 2 ? explain_two(record) : take_place<style>(record, at, place);
+}
+
+// Lists with a number for each dimension.
+
+/// Numbers that are not indices; none for a null pointer.
+template <Style style, std::integral I>
+Extents numbers_of(int ndims, const I* given) noexcept {
+  if (given == nullptr) {
+    return {};
+  }
+  Extents numbers = Extents::zeros(ndims);
+  for (int dim = 0; dim < ndims; ++dim) {
+    numbers[style == Style::fortran ? ndims - 1 - dim : dim] = given[dim];
+  }
+  return numbers;
+}
+template <Style style, std::integral I>
+Index coordinates_of(const Record& record, const I* given) noexcept {
+  return Index::from(numbers_of<style>(record.ndims(), given));
+}
+
+/// Errors: invalid_argument for a number of dimensions other than 1 to 7, or a length below 1.
+Status check_dims(std::int64_t ndims);
+Status check_lengths(const Extents& extents);
+template <Style style, std::integral I>
+Status take_dims(std::int64_t ndims, const I* dims, Extents& extents) {
+  TESSERA_RETURN_IF_ERROR(check_dims(ndims));
+  extents = numbers_of<style>(static_cast<int>(ndims), dims);
+  return check_lengths(extents);
+}
+template <Style style>
+Status take_dims_2(std::int64_t dim1, std::int64_t dim2, Extents& extents) {
+  const std::int64_t dims[] = {dim1, dim2};
+  return take_dims<style>(2, dims, extents);
+}
+
+template <Style style, std::integral I>
+Chunk chunk_of(int ndims, const I* given) noexcept {
+  return {numbers_of<style>(ndims, given)};
+}
+/// Two zeros mean no limit, as -1 does elsewhere.
+template <Style style>
+Chunk chunk_of_2(std::int64_t chunk1, std::int64_t chunk2) noexcept {
+  const std::int64_t given[] = {chunk1 == 0 ? -1 : chunk1, chunk2 == 0 ? -1 : chunk2};
+  return chunk_of<style>(2, given);
+}
+
+template <Style style, std::integral I>
+Status take_steps(const Record& record, const I* skip, Extents& steps) {
+  steps = numbers_of<style>(record.ndims(), skip);
+  return check_lengths(steps);
+}
+/// The box of the elements that are left of `box` if only each steps[dim]-th is taken.
+inline Box stepped(const Box& box, const Extents& steps) noexcept {
+  Box rest = box;
+  for (int dim = 0; dim < box.ndims(); ++dim) {
+    rest.set(dim, box.lo(dim), box.lo(dim) + (box.extent(dim) + steps[dim] - 1) / steps[dim]);
+  }
+  return rest;
+}
+
+/// Errors: invalid_argument for less than one block, or starts that decrease.
+Status check_starts(const Starts& starts, const Extents& extents);
+template <Style style, std::integral I>
+Status take_starts(int ndims, const I* blocks, const I* map, Starts& starts) {
+  const I* next = map;
+  for (int dim = 0; dim < ndims; ++dim) {
+    auto& list =
+        starts.of[static_cast<std::size_t>(style == Style::fortran ? ndims - 1 - dim : dim)];
+    for (I block = 0; block < blocks[dim]; ++block) {
+      list.push_back(std::int64_t{*next++} - (style == Style::fortran ? 1 : 0));
+    }
+  }
+  return {};
+}
+template <Style style, std::integral I>
+Status take_starts_2(const I* map1, std::int64_t nblock1, const I* map2, std::int64_t nblock2,
+                     Starts& starts) {
+  const std::pair<const I*, std::int64_t> given[] = {{map1, nblock1}, {map2, nblock2}};
+  for (int dim = 0; dim < 2; ++dim) {
+    auto& list = starts.of[static_cast<std::size_t>(style == Style::fortran ? 1 - dim : dim)];
+    for (std::int64_t block = 0; block < given[dim].second; ++block) {
+      list.push_back(std::int64_t{given[dim].first[block]} - (style == Style::fortran ? 1 : 0));
+    }
+  }
+  return {};
+}
+
+// Local memory.
+
+/// Errors: invalid_argument for a leading dimension that is shorter than the box.
+Status explain_lead(const Record& record, const Box& box, std::int64_t lead, int dim);
+/// Memory for `box` with the caller's leading dimensions: the lengths of all dimensions but the
+/// slowest. One that has no effect is not checked.
+template <Style style, std::integral I>
+Status take_memory(const Record& record, const Box& box, void* data, const I* ld, Memory& memory) {
+  const int ndims = record.ndims();
+  memory.data = data;
+  memory.strides = Strides::zeros(ndims);
+  std::int64_t stride = 1;
+  bool is_last = true;  // of the dimensions with more than one element
+  for (int dim = ndims - 1; dim >= 0; --dim) {
+    memory.strides[dim] = stride;
+    if (dim > 0) {
+      const std::int64_t lead = ld[style == Style::fortran ? ndims - 1 - dim : dim - 1];
+      is_last = true;
+      for (int slower = dim - 1; slower >= 0; --slower) {
+        is_last = is_last && box.extent(slower) == 1;
+      }
+      if (!is_last && lead < box.extent(dim)) [[unlikely]] {
+        return explain_lead(record, box, lead, dim);
+      }
+      stride *= lead;
+    }
+  }
+  return {};
+}
+
+// Lists of elements.
+
+/// The numbers of all indices, one element after another, in the internal form.
+using Places = std::vector<std::int64_t>;
+
+Status check_count(std::int64_t count);
+template <Style style, std::integral I>
+void add_place(const Record& record, const I* at, Places& places) {
+  const Index place = place_of<style>(record, at);
+  places.insert(places.end(), place.begin(), place.end());
+}
+/// From C's list of pointers to indices.
+template <Style style, std::integral I>
+Status take_places(const Record& record, I* const* subscripts, std::int64_t count, Places& places) {
+  TESSERA_RETURN_IF_ERROR(check_count(count));
+  places.reserve(static_cast<std::size_t>(count * record.ndims()));
+  for (std::int64_t i = 0; i < count; ++i) {
+    add_place<style>(record, subscripts[i], places);
+  }
+  return {};
+}
+/// From indices one after another.
+template <Style style, std::integral I>
+Status take_flat_places(const Record& record, const I* subscripts, std::int64_t count,
+                        Places& places) {
+  TESSERA_RETURN_IF_ERROR(check_count(count));
+  places.reserve(static_cast<std::size_t>(count * record.ndims()));
+  for (std::int64_t i = 0; i < count; ++i) {
+    add_place<style>(record, subscripts + i * record.ndims(), places);
+  }
+  return {};
+}
+/// From two lists of a 2-D array.
+template <Style style, std::integral I>
+Status take_places_2(const Record& record, const I* i, const I* j, std::int64_t count,
+                     Places& places) {
+  TESSERA_RETURN_IF_ERROR(check_count(count));
+  if (record.ndims() > 2) {
+    return explain_two(record);
+  }
+  places.reserve(static_cast<std::size_t>(count * record.ndims()));
+  for (std::int64_t k = 0; k < count; ++k) {
+    const I at[] = {i[k], j[k]};
+    add_place<style>(record, at, places);
+  }
+  return {};
+}
+
+/// The caller's list of integers, as 64-bit ones.
+class ListIn {
+ public:
+  template <std::integral I>
+  ListIn(const I* list, std::int64_t count) : numbers_(list, list + (count > 0 ? count : 0)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): an argument of an operation
+  operator std::span<const std::int64_t>() const noexcept { return numbers_; }
+
+ private:
+  std::vector<std::int64_t> numbers_;
+};
+
+// Single values.
+
+template <Style style>
+Type type_of(std::int64_t code) noexcept {
+  return style == Style::fortran ? from_fortran(code)
+                                 : static_cast<Type>(static_cast<std::int32_t>(code));
+}
+/// The first index of a range, and the index after its last.
+template <Style style>
+std::int64_t first_of(std::int64_t given) noexcept {
+  return style == Style::fortran ? given - 1 : given;
+}
+template <Style style>
+std::int64_t end_of(std::int64_t given) noexcept {
+  return style == Style::fortran ? given : given + 1;
+}
+/// The number of a dimension.
+template <Style style>
+std::int64_t axis_of(const Record& record, std::int64_t given) noexcept {
+  return style == Style::fortran ? record.ndims() - given : given;
+}
+
+inline std::string_view text_of(const char* text) noexcept {
+  return text == nullptr ? std::string_view() : text;
+}
+/// Fortran's text without the blanks at its end.
+std::string_view text_of(const char* text, Length length) noexcept;
+
+inline std::span<std::byte> bytes_of(void* buffer, std::int64_t length) noexcept {
+  return {static_cast<std::byte*>(buffer), static_cast<std::size_t>(length > 0 ? length : 0)};
+}
+
+}  // namespace tessera::ga

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fortran/ga/nonblocking.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "fortran/ga/scales.hpp"
+#include "fortran/ga/operations.hpp"
+
+namespace tessera::ga {
+
+namespace {
+
+constexpr std::int64_t slot_bits = 18;
+constexpr std::int64_t slot_limit = std::int64_t{1} << slot_bits;
+constexpr std::int64_t use_limit = std::int64_t{1} << 12;  // handles fit 4-byte INTEGERs
+
+struct Slot {
+  std::int64_t use = 0;
+  bool is_used = false;
+  rma::Handle transfer;
+};
+
+std::vector<Slot>& slots() {
+  static auto* const all = new std::vector<Slot>;
+  return *all;
+}
+std::vector<std::int64_t>& free_slots() {
+  static auto* const all = new std::vector<std::int64_t>;
+  return *all;
+}
+
+std::int64_t number_of(std::int64_t slot) {
+  return 1 + slot + (slots()[static_cast<std::size_t>(slot)].use << slot_bits);
+}
+
+Slot* find_slot(std::int64_t number) {
+  const std::int64_t slot = (number - 1) % slot_limit;
+  if (number < 1 || slot >= std::ssize(slots())) {
+    return nullptr;
+  }
+  Slot& found = slots()[static_cast<std::size_t>(slot)];
+  return found.is_used && number_of(slot) == number ? &found : nullptr;
+}
+
+void release_slot(Slot& slot) {
+  slot.is_used = false;
+  slot.use = (slot.use + 1) % use_limit;
+  free_slots().push_back(&slot - slots().data());
+}
+
+// Slots of transfers that ended without a wait.
+Status take_back() {
+  Status all;
+  for (Slot& slot : slots()) {
+    if (slot.is_used && slot.transfer.done()) {
+      if (Status each = slot.transfer.wait(); all.ok()) {
+        all = std::move(each);
+      }
+      release_slot(slot);
+    }
+  }
+  return all;
+}
+
+Result<std::int64_t> free_slot() {
+  if (free_slots().empty()) {
+    TESSERA_RETURN_IF_ERROR(take_back());
+  }
+  if (free_slots().empty()) {
+    if (std::ssize(slots()) == slot_limit) {
+      return Status::error(Code::limit_exceeded, "2^18 transfers without a wait")
+          .hint("call nga_nbwait for each handle");
+    }
+    slots().emplace_back();
+    return std::ssize(slots()) - 1;
+  }
+  const std::int64_t slot = free_slots().back();
+  free_slots().pop_back();
+  return slot;
+}
+
+}  // namespace
+
+Status Requests::begin(const IntOut& request, rma::Handle transfer) {
+  if (request.is_null()) {
+    return transfer.wait();
+  }
+  if (transfer.is_empty()) {
+    request.set(0);
+    return {};
+  }
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t number, free_slot());
+  Slot& slot = slots()[static_cast<std::size_t>(number)];
+  slot.transfer = std::move(transfer);
+  slot.is_used = true;
+  request.set(number_of(number));
+  return {};
+}
+
+Status Requests::wait(const IntOut& request) {
+  Slot* const slot = request.is_null() ? nullptr : find_slot(request.get());
+  if (slot == nullptr) {
+    return {};
+  }
+  Status waited = slot->transfer.wait();
+  release_slot(*slot);
+  request.set(0);
+  return waited;
+}
+
+bool Requests::test(const IntOut& request) {
+  Slot* const slot = request.is_null() ? nullptr : find_slot(request.get());
+  return slot == nullptr || slot->transfer.done();
+}
+
+void Requests::clear() noexcept {
+  slots().clear();
+  free_slots().clear();
+}
+
+Status nbput(Record& record, const Box& box, const Memory& memory, const IntOut& request) {
+  return Requests::begin(request, record.array().put_box_async(box, memory));
+}
+
+Status nbget(Record& record, const Box& box, const Memory& memory, const IntOut& request) {
+  return Requests::begin(request, record.array().get_box_async(box, memory));
+}
+
+Status nbacc(Record& record, const Box& box, const Memory& memory, const void* alpha,
+             const IntOut& request) {
+  TESSERA_ASSIGN_OR_RETURN(const rma::Scale scale, scale_of(record, alpha));
+  return Requests::begin(request, record.array().accumulate_box_async(box, memory, scale));
+}
+
+Status nbwait(const IntOut& request) {
+  return Requests::wait(request);
+}
+
+Result<std::int64_t> nbtest(const IntOut& request) {
+  return Requests::test(request) ? 1 : 0;
+}
+
+}  // namespace tessera::ga

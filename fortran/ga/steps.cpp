@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Step lengths of optimisation codes: how far one may go from x in a direction until an element
+// reaches its bound. "Infinity" is a large number of the type, as in GA.
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "arrays/transform.hpp"
+#include "fortran/ga/operands.hpp"
+#include "fortran/ga/operations.hpp"
+
+namespace tessera::ga {
+
+namespace {
+
+template <class T>
+concept StepElement = std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> ||
+    std::same_as<T, float> || std::same_as<T, double>;
+
+template <StepElement T>
+constexpr T infinity() noexcept {
+  if constexpr (std::same_as<T, double>) {
+    return 1e307;
+  } else if constexpr (std::same_as<T, float>) {
+    return 1e37F;
+  } else {
+    return std::numeric_limits<T>::max();
+  }
+}
+
+/// a / b without overflow. Requires: b ≠ 0.
+template <StepElement T>
+T quotient(T a, T b) noexcept {
+  if constexpr (std::integral<T>) {
+    return b == -1 ? (a == std::numeric_limits<T>::min() ? infinity<T>() : static_cast<T>(-a))
+                   : static_cast<T>(a / b);
+  } else {
+    return a / b;
+  }
+}
+
+template <StepElement T>
+T step_quotient(T a, T b) noexcept {
+  if (a == 0) {
+    return b >= 0 ? infinity<T>() : T{0};
+  }
+  return b == 0 ? infinity<T>() : quotient(a, b);
+}
+
+/// The step until a distance `a` is covered at speed `b`; infinite at speed 0.
+template <StepElement T>
+T bound_quotient(T a, T b) noexcept {
+  if (a == 0) {
+    return b > 0 ? T{0} : infinity<T>();
+  }
+  return b == 0 ? infinity<T>() : quotient(a, b);
+}
+
+template <StepElement T>
+T negated(T value) noexcept {
+  return value == std::numeric_limits<T>::min() ? infinity<T>() : static_cast<T>(-value);
+}
+
+/// Calls act(tag, operands) for a type with step lengths.
+template <class Act, class... Parts>
+Status on_steps(std::string_view what, const Act& act, const Part& leading,
+                const Parts&... others) {
+  return on_aligned(
+      [&]<class T>(Tag<T> tag, const auto& of) -> Status {
+        if constexpr (StepElement<T>) {
+          return act(tag, of);
+        } else {
+          return no_such_operation(what, *leading.record);
+        }
+      },
+      leading, others...);
+}
+
+template <class T>
+void write(T value, void* to) noexcept {
+  std::memcpy(to, &value, sizeof value);
+}
+
+/// Collective. Errors: invalid_argument with `sentence` if some element is negative.
+template <StepElement T, class Function, class First, class... Others>
+Status check_not_negative(const char* sentence, Function&& function, const First& first,
+                          const Others&... others) {
+  TESSERA_ASSIGN_OR_RETURN(const std::int32_t found, arrays::reduce(
+                                                         std::int32_t{0}, rma::Reduction::max,
+                                                         [&](std::int32_t seen, auto... values) {
+                                                           return function(values...) ? 1 : seen;
+                                                         },
+                                                         first, others...));
+  return found == 0 ? Status()
+                    : Status::error(Code::invalid_argument, first.array().describe() + sentence);
+}
+
+Status step_max_of(const Part& x, const Part& direction, void* result) {
+  const auto find = [&]<class T>(Tag<T>, const auto& of) -> Status {
+    const arrays::Subarray<T> at = of.template part<T>(0);
+    if (x.record == direction.record) {
+      write(infinity<T>(), result);
+      return at.array().sync();
+    }
+    TESSERA_RETURN_IF_ERROR(check_not_negative<T>(
+        " has a negative element", [](T value) { return value < 0; }, at));
+    TESSERA_ASSIGN_OR_RETURN(
+        const T step, arrays::reduce(
+                          infinity<T>(), rma::Reduction::min,
+                          [](T least, T value, T speed) {
+                            return speed < 0 ? std::min(least, negated(quotient(value, speed)))
+                                             : least;
+                          },
+                          at, of.template part<T>(1)));
+    write(step, result);
+    return {};
+  };
+  return on_steps("step_max", find, x, direction);
+}
+
+/// What step_bound_info() finds for one element.
+template <StepElement T>
+struct Bound {
+  T step;    ///< to the bound in the direction; infinite without one
+  T masked;  ///< the same, and 0 for an element that is at a bound and does not move
+};
+template <StepElement T>
+Bound<T> bound_of(T x, T speed, T lower, T upper) noexcept {
+  const T up = bound_quotient(static_cast<T>(upper - x), std::max(speed, T{0}));
+  const T down = bound_quotient(static_cast<T>(x - lower), negated(std::min(speed, T{0})));
+  const T step = std::min(up, down);
+  const bool is_held = speed == 0 && (x == lower || x == upper);
+  return {step, is_held ? T{0} : step};
+}
+
+struct Bounds {
+  Part x, direction, lower, upper;
+};
+struct BoundResults {
+  void* first;
+  void* first_moving;
+  void* last;
+};
+
+Status step_bounds_of(const Bounds& given, const BoundResults& results) {
+  const auto find = [&]<class T>(Tag<T>, const auto& of) -> Status {
+    const auto fold = [&](T start, rma::Reduction reduction, auto&& better) {
+      return arrays::reduce(
+          start, reduction,
+          [&](T best, T x, T speed, T lower, T upper) {
+            return better(best, bound_of(x, speed, lower, upper));
+          },
+          of.template part<T>(0), of.template part<T>(1), of.template part<T>(2),
+          of.template part<T>(3));
+    };
+    TESSERA_RETURN_IF_ERROR(check_not_negative<T>(
+        " has an element above its upper bound", [](T x, T upper) { return x > upper; },
+        of.template part<T>(0), of.template part<T>(3)));
+    TESSERA_RETURN_IF_ERROR(check_not_negative<T>(
+        " has an element below its lower bound", [](T x, T lower) { return x < lower; },
+        of.template part<T>(0), of.template part<T>(2)));
+    TESSERA_ASSIGN_OR_RETURN(
+        const T first, fold(infinity<T>(), rma::Reduction::min, [](T best, const Bound<T>& bound) {
+          return std::min(best, bound.masked);
+        }));
+    TESSERA_ASSIGN_OR_RETURN(
+        const T moving, fold(infinity<T>(), rma::Reduction::min, [](T best, const Bound<T>& bound) {
+          return std::min(best, bound.step);
+        }));
+    TESSERA_ASSIGN_OR_RETURN(const T last,
+                             fold(T{0}, rma::Reduction::max, [](T best, const Bound<T>& bound) {
+                               return std::max(best, bound.masked);
+                             }));
+    write(first, results.first);
+    write(moving, results.first_moving);
+    write(last, results.last);
+    return {};
+  };
+  return on_steps("step_bound_info", find, given.x, given.direction, given.lower, given.upper);
+}
+
+}  // namespace
+
+Status elem_step_divide_patch(Record& a, const Box& a_box, Record& b, const Box& b_box,
+                              Record& result, const Box& result_box) {
+  return on_steps(
+      "elem_step_divide",
+      []<class T>(Tag<T>, const auto& of) {
+        return arrays::transform(of.template part<T>(0), step_quotient<T>, of.template part<T>(1),
+                                 of.template part<T>(2));
+      },
+      part_of(result, result_box), part_of(a, a_box), part_of(b, b_box));
+}
+
+Status elem_stepb_divide_patch(Record& a, const Box& a_box, Record& b, const Box& b_box,
+                               Record& result, const Box& result_box) {
+  return on_steps(
+      "elem_stepb_divide",
+      []<class T>(Tag<T>, const auto& of) {
+        return arrays::transform(of.template part<T>(0), bound_quotient<T>, of.template part<T>(1),
+                                 of.template part<T>(2));
+      },
+      part_of(result, result_box), part_of(a, a_box), part_of(b, b_box));
+}
+
+Status step_mask_patch(Record& mask, const Box& mask_box, Record& from, const Box& from_box,
+                       Record& result, const Box& result_box) {
+  return on_steps(
+      "step_mask",
+      []<class T>(Tag<T>, const auto& of) {
+        return arrays::transform(
+            of.template part<T>(0), [](T flag, T value) { return flag == 0 ? T{0} : value; },
+            of.template part<T>(1), of.template part<T>(2));
+      },
+      part_of(result, result_box), part_of(mask, mask_box), part_of(from, from_box));
+}
+
+Status step_max(Record& x, Record& direction, void* result) {
+  return step_max_of(part_of(x), part_of(direction), result);
+}
+
+Status step_max_patch(Record& x, const Box& x_box, Record& direction, const Box& direction_box,
+                      void* result) {
+  return step_max_of(part_of(x, x_box), part_of(direction, direction_box), result);
+}
+
+Status step_bound_info(Record& x, Record& direction, Record& lower, Record& upper, void* first,
+                       void* first_moving, void* last) {
+  return step_bounds_of({part_of(x), part_of(direction), part_of(lower), part_of(upper)},
+                        {first, first_moving, last});
+}
+
+Status step_bound_info_patch(Record& x, const Box& x_box, Record& direction,
+                             const Box& direction_box, Record& lower, const Box& lower_box,
+                             Record& upper, const Box& upper_box, void* first, void* first_moving,
+                             void* last) {
+  return step_bounds_of({part_of(x, x_box), part_of(direction, direction_box),
+                         part_of(lower, lower_box), part_of(upper, upper_box)},
+                        {first, first_moving, last});
+}
+
+}  // namespace tessera::ga
