@@ -196,7 +196,7 @@ TEST(ParioEaf, ErrorsHaveTheInterfacesNumbers) {
   EXPECT_EQ(eaf_text_of(0), "OK");
   EXPECT_EQ(eaf_text_of(-10001), "end of file");
   EXPECT_EQ(eaf_text_of(-10018), "offset is not an integer");
-  EXPECT_EQ(eaf_text_of(-2010), "can't open the file");
+  EXPECT_EQ(eaf_text_of(-1990), "can't open the file");
   EXPECT_EQ(eaf_text_of(-5), "");
   EXPECT_EQ(eaf_text_of(-10021), "");
 }
@@ -240,7 +240,7 @@ TEST(ParioLayout, ChunksCoverTheArray) {
       const Box box = layout->box_of(chunk);
       EXPECT_FALSE(box.is_empty());
       EXPECT_TRUE(arrays::is_inside(box, extents));
-      elements += volume(box);
+      elements += box.volume();
       const std::int64_t offset = layout->offset_of(chunk);
       EXPECT_TRUE(offsets.insert(offset).second);
       EXPECT_EQ((offset - DiskLayout::data_offset) % layout->chunk_bytes(), 0);
