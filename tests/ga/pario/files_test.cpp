@@ -185,6 +185,7 @@ TEST(ParioEaf, ErrorsHaveTheInterfacesNumbers) {
   EXPECT_EQ(files.open("no/such/folder/file", -1).error, EafError::open);
   EXPECT_EQ(files.open(scratch.name(), -4).error, EafError::open);
   EXPECT_EQ(files.open(std::string(2000, 'x'), -1).error, EafError::too_long);
+  EXPECT_EQ(files.open("too large", std::int64_t{1} << 36).error, EafError::memory);
   EXPECT_EQ(files.read(0, 0, bytes), EafError::descriptor);
   EXPECT_EQ(files.close(-1), EafError::descriptor);
   const auto opened = files.open(scratch.name(), -1);
