@@ -132,7 +132,7 @@ void between_groups() {
     own.store();
     // Transposed, from the group's array to the larger one and back.
     copy_patch('t', own, whole_of(own.dims), world, whole_of(world.dims));
-    copy_patch('n', world, {{1, 0}, {4, 5}}, own, {{2, 2}, {6, 5}});
+    copy_patch('n', world, {{1, 0}, {4, 5}}, own, {{1, 0}, {6, 3}});
     CHECK_ARRAY(own);
   }
   const auto reads = positions(model.dims, whole_of(model.dims), true);
