@@ -14,8 +14,8 @@
 #include "arrays/reductions.hpp"
 #include "arrays/transform.hpp"
 #include "fortran/ga/operands.hpp"
-#include "linalg/permute.hpp"
 #include "fortran/ga/operations.hpp"
+#include "linalg/permute.hpp"
 
 namespace tessera::ga {
 

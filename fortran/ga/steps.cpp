@@ -136,7 +136,7 @@ Bound<T> bound_of(T x, T speed, T lower, T upper) noexcept {
   return {step, is_held ? T{0} : step};
 }
 
-struct Bounds {
+struct StepOperands {
   Part x, direction, lower, upper;
 };
 struct BoundResults {
@@ -145,7 +145,7 @@ struct BoundResults {
   void* last;
 };
 
-Status step_bounds_of(const Bounds& given, const BoundResults& results) {
+Status step_bounds_of(const StepOperands& given, const BoundResults& results) {
   const auto find = [&]<class T>(Tag<T>, const auto& of) -> Status {
     const auto fold = [&](T start, rma::Reduction reduction, auto&& better) {
       return arrays::reduce(
