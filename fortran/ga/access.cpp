@@ -6,7 +6,7 @@
 
 #include "fortran/ga/cut.hpp"
 #include "fortran/ga/session.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fortran/ga/operands.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

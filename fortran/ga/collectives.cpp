@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::ga {

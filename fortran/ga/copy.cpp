@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "fortran/ga/operands.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

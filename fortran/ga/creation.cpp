@@ -13,7 +13,7 @@
 #include "arrays/array.hpp"
 #include "fortran/ga/cut.hpp"
 #include "fortran/ga/session.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

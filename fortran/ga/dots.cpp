@@ -8,7 +8,7 @@
 #include "arrays/reductions.hpp"
 #include "fortran/ga/entry.hpp"
 #include "fortran/ga/operands.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

@@ -15,7 +15,7 @@
 #include "arrays/subarray.hpp"
 #include "arrays/transform.hpp"
 #include "fortran/ga/matrices.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

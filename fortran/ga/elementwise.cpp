@@ -4,7 +4,7 @@
 #include "arrays/elementwise.hpp"
 
 #include "fortran/ga/operands.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

@@ -421,7 +421,7 @@ class Entry:
 
 
 ENTRIES = '''#include "fortran/ga/entry.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 // NOLINTBEGIN: generated; the types are those of GA's headers.
 using namespace tessera::ga;  // NOLINT(google-build-using-namespace)

@@ -9,7 +9,7 @@
 
 #include "arrays/selection.hpp"
 #include "fortran/ga/nonblocking.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 #include "rma/region.hpp"
 
 namespace tessera::ga {

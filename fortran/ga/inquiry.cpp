@@ -11,7 +11,7 @@
 #include "fortran/ga/cut.hpp"
 #include "fortran/ga/session.hpp"
 #include "fortran/ga/texts.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 #include "rma/base/memory.hpp"
 
 namespace tessera::ga {

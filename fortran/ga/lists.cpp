@@ -5,7 +5,7 @@
 
 #include "arrays/gather.hpp"
 #include "fortran/ga/scales.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

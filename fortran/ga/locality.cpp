@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fortran/ga/cut.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fortran/ga/session.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

@@ -15,7 +15,7 @@
 #include "arrays/transform.hpp"
 #include "fortran/ga/operands.hpp"
 #include "linalg/permute.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

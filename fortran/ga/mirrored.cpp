@@ -9,7 +9,7 @@
 #include "arrays/elementwise.hpp"
 #include "fortran/ga/dispatch.hpp"
 #include "fortran/ga/session.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

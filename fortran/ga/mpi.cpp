@@ -8,7 +8,6 @@
 
 #include "fortran/ga/entry.hpp"
 #include "rma/armci/armci.h"
-#include "rma/bootstrap.hpp"
 
 namespace tessera::ga {
 namespace {
@@ -25,6 +24,19 @@ MPI_Comm communicator_of(const char* function, std::int64_t number) {
   return found;
 }
 
+/// Lets ARMCI begin the session, on these processes, and takes it over.
+int initialize_on(const char* function, MPI_Comm communicator) {
+  enter(function, [&]() -> Status {
+    if (ARMCI_Init_mpi_comm(communicator) != 0) {
+      return Status::error(Code::invalid_argument, "the communicator can't be used");
+    }
+    Status begun = Session::begin(-1);
+    ARMCI_Finalize();
+    return begun;
+  });
+  return Session::current() == nullptr ? 0 : 1;
+}
+
 std::int64_t default_number() {
   return default_group().number;
 }
@@ -36,6 +48,12 @@ namespace ga = tessera::ga;
 
 extern "C" {
 
+int GA_Initialize_comm(MPI_Comm communicator) {
+  return ga::initialize_on("GA_Initialize_comm", communicator);
+}
+int NGA_Initialize_comm(MPI_Comm communicator) {
+  return ga::initialize_on("NGA_Initialize_comm", communicator);
+}
 MPI_Comm GA_MPI_Comm(void) {
   return ga::communicator_of("GA_MPI_Comm", ga::Group::world);
 }

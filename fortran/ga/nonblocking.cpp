@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fortran/ga/scales.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 
@@ -49,7 +49,7 @@ void release_slot(Slot& slot) {
   free_slots().push_back(&slot - slots().data());
 }
 
-// Slots of transfers that ended and that nobody waited for.
+// Slots of transfers that ended without a wait.
 Status take_back() {
   Status all;
   for (Slot& slot : slots()) {
@@ -69,7 +69,7 @@ Result<std::int64_t> free_slot() {
   }
   if (free_slots().empty()) {
     if (std::ssize(slots()) == slot_limit) {
-      return Status::error(Code::limit_exceeded, "2^18 transfers that nobody waited for")
+      return Status::error(Code::limit_exceeded, "2^18 transfers without a wait")
           .hint("call nga_nbwait for each handle");
     }
     slots().emplace_back();

@@ -16,7 +16,7 @@
 #include "fortran/ga/cut.hpp"
 #include "fortran/ga/dispatch.hpp"
 #include "fortran/ga/texts.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

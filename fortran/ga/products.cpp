@@ -10,7 +10,7 @@
 
 #include "fortran/ga/matrices.hpp"
 #include "linalg/gemm.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

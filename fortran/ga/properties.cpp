@@ -3,7 +3,7 @@
 // Properties: how a program promises to use an array for a while.
 #include <fmt/format.h>
 
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

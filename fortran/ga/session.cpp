@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "fortran/ga/nonblocking.hpp"
@@ -19,6 +21,16 @@ constinit Session* Session::running = nullptr;
 namespace detail {
 constinit Ranks ranks;
 }
+
+namespace {
+
+// GA compares no scalars: each process uses its own for its part.
+rma::TeamOptions team_options() {
+  const char* const strict = std::getenv("TESSERA_GA_STRICT");
+  return {.compare_scalars = strict != nullptr && std::string_view(strict) == "1"};
+}
+
+}  // namespace
 
 Status not_running() {
   return Status::error(Code::closed, "Global Arrays is not running")
@@ -58,6 +70,7 @@ Status Session::prepare() {
   const rma::Team& world = job().world();
   auto all = std::make_unique<Group>();
   all->team = world;
+  all->team.set_options(team_options());
   all->members.assign(world.members().begin(), world.members().end());
   all->rank = job().rank().value;
   set_default_group(*all);
@@ -67,6 +80,7 @@ Status Session::prepare() {
     auto mirror = std::make_unique<Group>();
     mirror->number = Group::mirror;
     TESSERA_ASSIGN_OR_RETURN(mirror->team, rma::Team::create(job(), members));
+    mirror->team.set_options(team_options());
     mirror->members = members;
     mirror->rank = mirror->team.rank().value;
     groups_.emplace(Group::mirror, std::move(mirror));
@@ -97,6 +111,7 @@ Status Session::finish() {
   }
   Records::clear();
   default_ = nullptr;
+  groups_.at(Group::world)->team.set_options({});
   groups_.clear();
   return all;
 }
@@ -127,7 +142,10 @@ Group& Session::add_group(rma::Team team, std::vector<rma::WorldRank> members,
   }
   auto group = std::make_unique<Group>();
   group->number = number;
-  group->rank = team ? team.rank().value : -1;
+  if (team) {
+    group->rank = team.rank().value;
+    team.set_options(team_options());
+  }
   group->team = std::move(team);
   group->members = std::move(members);
   group->below = below_number;

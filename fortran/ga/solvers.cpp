@@ -15,7 +15,7 @@
 #include "arrays/transform.hpp"
 #include "fortran/ga/matrices.hpp"
 #include "linalg/factor.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

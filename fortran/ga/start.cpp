@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "fortran/ga/session.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 #include "rma/armci/communicator.hpp"
 #include "rma/bootstrap.hpp"
 
@@ -30,7 +30,7 @@ Result<bool> initialized() {
   return Session::current() != nullptr;
 }
 
-Status terminate() {
+Status end_ga() {
   Status ended = Session::end();
   rma::armci::end_mpi_with_process();
   return ended;

@@ -10,7 +10,7 @@
 
 #include "arrays/transform.hpp"
 #include "fortran/ga/operands.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

@@ -5,7 +5,7 @@
 
 #include "arrays/array.hpp"
 #include "fortran/ga/scales.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 
@@ -73,7 +73,7 @@ Result<std::int64_t> read_inc(Record& record, const Index& place, std::int64_t a
     return add_to<std::int64_t>(record, place, amount);
   }
   return Status::error(Code::invalid_argument,
-                       fmt::format("{} has elements of type {}, which are no counters",
+                       fmt::format("{} has elements of type {}, which do not count",
                                    record.describe(), to_string(record.type())))
       .hint("create it with C_INT, C_LONG, C_LONGLONG or MT_F_INT");
 }

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "fortran/ga/nonblocking.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

@@ -10,7 +10,7 @@
 #include "arrays/elementwise.hpp"
 #include "arrays/random.hpp"
 #include "fortran/ga/operands.hpp"
-#include "operations.hpp"
+#include "fortran/ga/operations.hpp"
 
 namespace tessera::ga {
 

@@ -68,7 +68,7 @@ class MailboxState {
   MailboxRegion region_;
   Inbox inbox_;
   Outbox outbox_;
-  std::vector<std::uint32_t> seen_;               ///< by sender: all up to this number is fetched
+  std::vector<std::uint32_t> seen_;               ///< by sender: all up to this number is fetched.
   std::optional<WorldRank> long_message_sender_;  ///< the sender of the long message whose parts it
                                                   ///< now announces
   WorldRank live_peer_;       ///< a rank that was alive when this rank last waited

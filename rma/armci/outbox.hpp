@@ -43,7 +43,8 @@ class Outbox {
   [[nodiscard]] bool is_done(Ticket ticket) const noexcept { return find(ticket) == nullptr; }
   /// The oldest to that rank, or to any; none if all are done.
   [[nodiscard]] std::optional<Ticket> oldest(std::optional<WorldRank> to) const noexcept;
-  /// The rank that has to fetch something before that message can go on. Requires: it is not done.
+  /// The rank that has to fetch something before that message can continue. Requires: it is not
+  /// done.
   [[nodiscard]] WorldRank awaited(Ticket ticket) const noexcept;
   /// Drops all messages to a rank that is gone; they failed with that error.
   void abandon(WorldRank to, const Status& error);
@@ -120,7 +121,7 @@ std::span<Byte> part_of(std::span<Byte> bytes, std::uint64_t part) {
   return bytes.subspan(from, std::min(part_bytes, bytes.size() - from));
 }
 
-/// The units of a slot that a header and so many bytes use.
+/// The units of a slot that a header and a number of bytes use.
 inline std::uint32_t units_of(std::size_t bytes_in_slot) {
   return static_cast<std::uint32_t>((sizeof(SlotHeader) + bytes_in_slot + slot_unit_bytes - 1) /
                                     slot_unit_bytes);

@@ -159,7 +159,7 @@ Received wait_for_probe(const std::function<Result<std::optional<Received>>()>& 
   }
 }
 
-TEST(MailboxAsync, AProbeTellsWhatHasArrived) {
+TEST(MailboxAsync, AProbeFindsWhatHasArrived) {
   on_mailbox([](Job& job, Mailbox& mailbox) {
     const WorldRank before = rank_after(job, -1);
     EXPECT_FALSE(mailbox.probe(5, before).value().has_value());
@@ -221,7 +221,7 @@ TEST(MailboxAsync, ARankThatHasLeftFailsItsMessages) {
       sent = mailbox.wait_sent(leaving_rank);
     }
     EXPECT_TRUE(sent.code() == Code::peer_lost || sent.code() == Code::closed) << sent.describe();
-    // It was told once, and the window is free for others.
+    // It was reported once, and the window is free for others.
     EXPECT_TRUE(ok(mailbox.wait_all_sent()));
     if (job.size() > 2 && job.rank().value < 2) {
       const WorldRank other{1 - job.rank().value};

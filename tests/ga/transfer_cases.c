@@ -17,7 +17,7 @@ typedef struct {
   double* values;
 } Piece;
 
-/* A patch with values that tell its elements apart. */
+/* A patch whose elements all have different values. */
 static Piece new_piece(const Model* model, int first) {
   Piece piece;
   random_patch(model, piece.lo, piece.hi);

@@ -71,8 +71,8 @@ extern Integer MA_inquire_stack(Integer datatype);
 extern Integer MA_inquire_stack_check_heap(Integer datatype);
 extern Integer MA_inquire_stack_no_partition(Integer datatype);
 
-/* Elements of the second type that hold so many of the first, and those that hold the memory that a
- * block needs besides its elements, at most. */
+/* The number of elements of the second type that hold nelem1 of the first; the number that holds
+ * the memory that a block needs at most besides its elements. */
 extern Integer MA_sizeof(Integer datatype1, Integer nelem1, Integer datatype2);
 extern Integer MA_sizeof_overhead(Integer datatype);
 

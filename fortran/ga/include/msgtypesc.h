@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What may be added to a message's type, from 1 to 32767, to tell what is in the message. */
+ * What may be added to a message's type, from 1 to 32767, for what is in the message. */
 #ifndef MSGTYPES_H_
 #define MSGTYPES_H_
 

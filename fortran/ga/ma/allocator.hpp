@@ -94,7 +94,7 @@ class Allocator {
   // What the hot path needs of a type.
   struct Known {
     std::size_t bytes = 0;
-    Alignment alignment;
+    BlockAlignment alignment;
     std::byte* base = nullptr;
   };
 

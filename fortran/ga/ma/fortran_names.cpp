@@ -163,7 +163,7 @@ void ma_set_error_callback_(ma_error_callback* callback) {
   MA_set_error_callback(callback);
 }
 
-// The program has told its COMMON blocks; nothing is left to do.
+// The linker has joined the COMMON blocks; nothing is left to do.
 Integer ma_set_sizes_() {
   return MA_TRUE;
 }

@@ -14,7 +14,7 @@
 namespace tessera::ga::ma {
 namespace {
 
-std::size_t first_at_or_after(std::size_t offset, Alignment alignment) {
+std::size_t first_at_or_after(std::size_t offset, BlockAlignment alignment) {
   return offset + ((alignment.remainder - offset) & (alignment.modulus - 1));
 }
 
@@ -44,7 +44,7 @@ rma::Status Segment::open(std::size_t heap_bytes, std::size_t stack_bytes) {
   return {};
 }
 
-std::optional<Extent> Segment::take_heap(std::size_t bytes, Alignment alignment) {
+std::optional<Extent> Segment::take_heap(std::size_t bytes, BlockAlignment alignment) {
   for (auto each = free_.begin(); each != free_.end(); ++each) {
     const auto [begin, end] = *each;
     const std::size_t elements = first_at_or_after(begin + guard_bytes, alignment);
@@ -90,12 +90,12 @@ void Segment::release_heap(std::size_t begin, std::size_t end) {
 }
 
 std::size_t Segment::room(std::size_t begin, std::size_t end, std::size_t element_bytes,
-                          Alignment alignment) noexcept {
+                          BlockAlignment alignment) noexcept {
   const std::size_t elements = first_at_or_after(begin + guard_bytes, alignment);
   return end < elements + guard_bytes ? 0 : (end - guard_bytes - elements) / element_bytes;
 }
 
-std::size_t Segment::heap_room(std::size_t element_bytes, Alignment alignment,
+std::size_t Segment::heap_room(std::size_t element_bytes, BlockAlignment alignment,
                                Limit limit) const noexcept {
   const std::size_t gap_end = limit == Limit::partition ? partition_
                               : limit == Limit::both    ? std::min(partition_, stack_end_)
@@ -107,7 +107,7 @@ std::size_t Segment::heap_room(std::size_t element_bytes, Alignment alignment,
   return most;
 }
 
-std::size_t Segment::stack_room(std::size_t element_bytes, Alignment alignment,
+std::size_t Segment::stack_room(std::size_t element_bytes, BlockAlignment alignment,
                                 Limit limit) const noexcept {
   const std::size_t gap_begin = limit == Limit::partition ? partition_
                                 : limit == Limit::both    ? std::max(partition_, heap_end_)
@@ -115,7 +115,7 @@ std::size_t Segment::stack_room(std::size_t element_bytes, Alignment alignment,
   return room(gap_begin, stack_end_, element_bytes, alignment);
 }
 
-std::size_t Segment::gap_room(std::size_t element_bytes, Alignment alignment) const noexcept {
+std::size_t Segment::gap_room(std::size_t element_bytes, BlockAlignment alignment) const noexcept {
   return room(heap_end_, stack_end_, element_bytes, alignment);
 }
 

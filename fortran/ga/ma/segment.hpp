@@ -36,7 +36,7 @@ struct Extent {
 };
 
 /// The offset of the first element is `remainder` modulo `modulus`, which is a power of two.
-struct Alignment {
+struct BlockAlignment {
   std::size_t modulus = 1;
   std::size_t remainder = 0;
 };
@@ -54,10 +54,10 @@ class Segment {
   [[nodiscard]] std::byte* at(std::size_t offset) const noexcept { return bottom_ + offset; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
-  /// An extent for so many bytes of elements; none if it does not fit. Requires: `bytes` is at most
-  /// bytes().
-  std::optional<Extent> take_heap(std::size_t bytes, Alignment alignment);
-  std::optional<Extent> take_stack(std::size_t bytes, Alignment alignment) noexcept {
+  /// An extent for that number of bytes of elements; none if it does not fit. Requires: `bytes` is
+  /// at most bytes().
+  std::optional<Extent> take_heap(std::size_t bytes, BlockAlignment alignment);
+  std::optional<Extent> take_stack(std::size_t bytes, BlockAlignment alignment) noexcept {
     if (stack_end_ < bytes + 2 * guard_bytes) {
       return std::nullopt;
     }
@@ -83,10 +83,12 @@ class Segment {
   enum class Limit : unsigned char { partition, both, other };
   /// The most elements that a block could have: up to the partition, up to the partition and what
   /// the other side uses, or only up to what the other side uses. A take ignores the partition.
-  [[nodiscard]] std::size_t heap_room(std::size_t element_bytes, Alignment, Limit) const noexcept;
-  [[nodiscard]] std::size_t stack_room(std::size_t element_bytes, Alignment, Limit) const noexcept;
+  [[nodiscard]] std::size_t heap_room(std::size_t element_bytes, BlockAlignment,
+                                      Limit) const noexcept;
+  [[nodiscard]] std::size_t stack_room(std::size_t element_bytes, BlockAlignment,
+                                       Limit) const noexcept;
   /// The same for the gap alone.
-  [[nodiscard]] std::size_t gap_room(std::size_t element_bytes, Alignment) const noexcept;
+  [[nodiscard]] std::size_t gap_room(std::size_t element_bytes, BlockAlignment) const noexcept;
 
   [[nodiscard]] std::size_t free_in_heap() const noexcept;
   [[nodiscard]] std::size_t heap_end() const noexcept { return heap_end_; }
@@ -94,7 +96,7 @@ class Segment {
 
  private:
   static std::size_t room(std::size_t begin, std::size_t end, std::size_t element_bytes,
-                          Alignment alignment) noexcept;
+                          BlockAlignment alignment) noexcept;
 
   std::byte* bottom_ = nullptr;
   std::size_t bytes_ = 0;

@@ -30,7 +30,7 @@ using rma::TeamRank;
 
 namespace {
 
-struct Operation {
+struct Operator {
   std::string_view name;
   Reduction reduction;
   bool takes_absolute = false;
@@ -38,21 +38,21 @@ struct Operation {
 };
 
 constexpr std::array operations{
-    Operation{"+", Reduction::sum},
-    Operation{"*", Reduction::product},
-    Operation{"max", Reduction::max},
-    Operation{"min", Reduction::min},
-    Operation{"absmax", Reduction::max, true},
-    Operation{"absmin", Reduction::min, true},
-    Operation{"or", Reduction::bit_or, false, true},
-    Operation{"&&", Reduction::logical_and, false, true},
-    Operation{"land", Reduction::logical_and, false, true},
-    Operation{"||", Reduction::logical_or, false, true},
-    Operation{"lor", Reduction::logical_or, false, true},
-    Operation{"&", Reduction::bit_and, false, true},
-    Operation{"band", Reduction::bit_and, false, true},
-    Operation{"|", Reduction::bit_or, false, true},
-    Operation{"bor", Reduction::bit_or, false, true},
+    Operator{"+", Reduction::sum},
+    Operator{"*", Reduction::product},
+    Operator{"max", Reduction::max},
+    Operator{"min", Reduction::min},
+    Operator{"absmax", Reduction::max, true},
+    Operator{"absmin", Reduction::min, true},
+    Operator{"or", Reduction::bit_or, false, true},
+    Operator{"&&", Reduction::logical_and, false, true},
+    Operator{"land", Reduction::logical_and, false, true},
+    Operator{"||", Reduction::logical_or, false, true},
+    Operator{"lor", Reduction::logical_or, false, true},
+    Operator{"&", Reduction::bit_and, false, true},
+    Operator{"band", Reduction::bit_and, false, true},
+    Operator{"|", Reduction::bit_or, false, true},
+    Operator{"bor", Reduction::bit_or, false, true},
 };
 
 Status wrong(std::string what) {
@@ -82,7 +82,7 @@ template <class T>
 Status Messages::combine_all(T* numbers, std::int64_t count, std::string_view operation) {
   const auto* const found =
       std::find_if(operations.begin(), operations.end(),
-                   [&](const Operation& each) { return each.name == operation; });
+                   [&](const Operator& each) { return each.name == operation; });
   if (found == operations.end() || (found->is_for_integers && !std::is_integral_v<T>)) {
     return wrong(fmt::format("'{}' is not an operator for these numbers", operation))
         .hint("use + * max min absmax absmin, and for integers or && || & |");

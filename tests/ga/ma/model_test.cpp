@@ -84,7 +84,7 @@ class Model {
     const std::string name = "block " + std::to_string(blocks.size());
     const auto handle =
         in_heap ? memory_.allocate(kind, elements, name) : memory_.push(kind, elements, name);
-    // An inquiry tells exactly what can be had; without space for one element, also what can't.
+    // An inquiry returns exactly what can be had.
     if (elements > most) {
       EXPECT_FALSE(handle.ok());
       return;

@@ -37,7 +37,7 @@ void differ() {
   Array<double> array({8, 9});
   double own = GA_Nodeid() + 2;
   if (is_strict()) {
-    CHECK_FAILS("different arguments", GA_Fill(array.handle, &own));
+    CHECK_FAILS("with other arguments", GA_Fill(array.handle, &own));
     CHECK_ARRAY(array);
     return;
   }
