@@ -323,7 +323,7 @@ static void of_planes(void) {
   NGA_Matmul_patch('n', 'n', &one, &zero, array_a, one_lo, one_lo, array_b, row2_lo, row2_hi,
                    array_c, middle_lo, middle_hi);
   for (int j = 0; j < 6; ++j) {
-    c.values[(6 + j) * 2] = a.values[2] * b.values[(2 * 2 + 1) * 6 + j];
+    c.values[(6 + j) * 2] += a.values[2] * b.values[(2 * 2 + 1) * 6 + j];
   }
   check_model(&c, array_c);
   GA_Destroy(array_a);

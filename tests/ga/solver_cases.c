@@ -57,7 +57,7 @@ static void check_solved(const System* system) {
   end_system(system);
 }
 
-/* Positive definite but for row `bad` of the diagonal, from 1; 0: positive definite. */
+/* Positive definite except for row `bad` of the diagonal, from 1; 0: positive definite. */
 static void definite(Matrix* matrix, int bad) {
   dominant_matrix(matrix, order, 1);
   if (bad > 0) {
