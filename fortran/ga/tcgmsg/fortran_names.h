@@ -53,6 +53,11 @@ __attribute__((weak)) void llog_(void);
 __attribute__((weak)) Integer niceftn_(const Integer* by);
 __attribute__((weak)) void setdbg_(const Integer* value);
 __attribute__((weak)) void stats_(void);
+__attribute__((weak)) void evon_(void);
+__attribute__((weak)) void evoff_(void);
+__attribute__((weak)) void evbgin_(const char* name, size_t length);
+__attribute__((weak)) void evend_(const char* name, size_t length);
+__attribute__((weak)) void event_(const char* name, size_t length);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus
