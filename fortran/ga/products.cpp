@@ -50,9 +50,9 @@ Status multiply(char trans_a, char trans_b, const Sizes& sizes, const void* alph
                 const Record& b, const void* beta, const Record& c) {
   TESSERA_ASSIGN_OR_RETURN(const MatrixOp op_a, op_of(trans_a));
   TESSERA_ASSIGN_OR_RETURN(const MatrixOp op_b, op_of(trans_b));
-  if (sizes.m < 1 || sizes.n < 1 || sizes.k < 1) {
+  if (sizes.m < 0 || sizes.n < 0 || sizes.k < 0) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("m is {}, n is {} and k is {}, but all must be at least 1",
+                         fmt::format("m is {}, n is {} and k is {}, but none may be negative",
                                      sizes.m, sizes.n, sizes.k));
   }
   const Box box_a = leading(op_a, sizes.m, sizes.k);
