@@ -120,7 +120,7 @@ int create(const char* function, const NewArray& made, std::int64_t ndims, const
 }
 
 template <class H>
-int open(std::string_view file, std::int64_t mode, H* handle) noexcept {
+int open_array(std::string_view file, std::int64_t mode, H* handle) noexcept {
   return run("dra_open", [&](DiskArrays& arrays) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const std::int64_t number, arrays.open(file, mode));
     *handle = static_cast<H>(number);
@@ -156,7 +156,7 @@ int move_section(const char* function, bool is_transposed, std::int64_t array, c
   });
 }
 
-int close(std::int64_t disk) noexcept {
+int close_array(std::int64_t disk) noexcept {
   return run("dra_close", [&](DiskArrays& arrays) { return arrays.close(disk); });
 }
 int remove_array(std::int64_t disk) noexcept {
@@ -168,7 +168,7 @@ int begin(std::int64_t arrays_wanted, double memory) noexcept {
 int end() noexcept {
   return run("dra_terminate", [](DiskArrays& arrays) { return arrays.end(); });
 }
-int wait(std::int64_t request) noexcept {
+int check_request(std::int64_t request) noexcept {
   return request == DRA_REQ_INVALID ? ELIO_OK : static_cast<int>(Failure::handle);
 }
 
@@ -236,10 +236,10 @@ int NDRA_Create_config(int type, int ndim, dra_size_t dims[], char* name, char* 
                 Order::c, d_a);
 }
 int DRA_Open(char* filename, int mode, int* d_a) {
-  return open(filename, mode, d_a);
+  return open_array(filename, mode, d_a);
 }
 int DRA_Close(int d_a) {
-  return close(d_a);
+  return close_array(d_a);
 }
 int DRA_Delete(int d_a) {
   return remove_array(d_a);
@@ -270,11 +270,11 @@ int NDRA_Read_section(logical transp, int g_a, int glo[], int ghi[], int d_a, dr
                       false, request);
 }
 int DRA_Wait(int request) {
-  return wait(request);
+  return check_request(request);
 }
 int DRA_Probe(int request, int* compl_status) {
   *compl_status = 0;
-  return wait(request);
+  return check_request(request);
 }
 void DRA_Flick() {}
 void DRA_Set_debug(logical) {}
@@ -316,10 +316,10 @@ Integer ndra_create_config_(const Integer* type, const Integer* ndim, const Inte
                       file_length);
 }
 Integer dra_open_(const char* file, const Integer* mode, Integer* handle, std::size_t length) {
-  return open(fortran_text(file, length), *mode, handle);
+  return open_array(fortran_text(file, length), *mode, handle);
 }
 Integer dra_close_(const Integer* disk) {
-  return close(*disk);
+  return close_array(*disk);
 }
 Integer dra_delete_(const Integer* disk) {
   return remove_array(*disk);
@@ -392,11 +392,11 @@ Integer dra_read_section_(const Integer* transpose, const Integer* array, const 
                             request);
 }
 Integer dra_wait_(const Integer* request) {
-  return wait(*request);
+  return check_request(*request);
 }
 Integer dra_probe_(const Integer* request, Integer* status) {
   *status = 0;
-  return wait(*request);
+  return check_request(*request);
 }
 void dra_flick_() {}
 void dra_set_debug_(const Integer*) {}

@@ -36,7 +36,7 @@ EafError guarded(const Act& act) noexcept {
   }
 }
 
-EafError open(std::string_view name, std::int64_t type, int& fd) noexcept {
+EafError open_file(std::string_view name, std::int64_t type, int& fd) noexcept {
   return guarded([&](EafFiles& files) {
     const auto opened = files.open(name, type);
     fd = opened.number;
@@ -48,19 +48,20 @@ EafError remove_file(std::string_view name) noexcept {
   return guarded([&](EafFiles& files) { return files.remove(name); });
 }
 
-EafError read(std::int64_t fd, double offset, void* buffer, std::size_t bytes) noexcept {
+EafError read_file(std::int64_t fd, double offset, void* buffer, std::size_t bytes) noexcept {
   return guarded([&](EafFiles& files) {
     return files.read(fd, offset, {static_cast<std::byte*>(buffer), bytes});
   });
 }
 
-EafError write(std::int64_t fd, double offset, const void* buffer, std::size_t bytes) noexcept {
+EafError write_file(std::int64_t fd, double offset, const void* buffer,
+                    std::size_t bytes) noexcept {
   return guarded([&](EafFiles& files) {
     return files.write(fd, offset, {static_cast<const std::byte*>(buffer), bytes});
   });
 }
 
-EafError wait(std::int64_t fd, std::int64_t id) noexcept {
+EafError check_request(std::int64_t fd, std::int64_t id) noexcept {
   return guarded([&](const EafFiles& files) {
     return !files.is_open(fd) ? EafError::descriptor : id == done ? EafError::none : EafError::wait;
   });
@@ -79,7 +80,7 @@ EafError free_space(std::string_view path, std::int64_t& mib) noexcept {
 extern "C" {
 
 int EAF_Open(const char* fname, int type, int* fd) {
-  return code(open(fname, type, *fd));
+  return code(open_file(fname, type, *fd));
 }
 int EAF_Close(int fd) {
   return code(guarded([&](EafFiles& files) { return files.close(fd); }));
@@ -88,10 +89,10 @@ int EAF_Delete(const char* fname) {
   return code(remove_file(fname));
 }
 int EAF_Read(int fd, eaf_off_t offset, void* buf, size_t bytes) {
-  return code(read(fd, offset, buf, bytes));
+  return code(read_file(fd, offset, buf, bytes));
 }
 int EAF_Write(int fd, eaf_off_t offset, const void* buf, size_t bytes) {
-  return code(write(fd, offset, buf, bytes));
+  return code(write_file(fd, offset, buf, bytes));
 }
 int EAF_Aread(int fd, eaf_off_t offset, void* buf, size_t bytes, int* req_id) {
   *req_id = done;
@@ -102,7 +103,7 @@ int EAF_Awrite(int fd, eaf_off_t offset, const void* buf, size_t bytes, int* req
   return EAF_Write(fd, offset, buf, bytes);
 }
 int EAF_Wait(int fd, int id) {
-  return code(wait(fd, id));
+  return code(check_request(fd, id));
 }
 int EAF_Probe(int id, int* status) {
   *status = 0;
@@ -141,7 +142,7 @@ void EAF_Print_stats(int fd) {
 
 Integer eaf_open_(const char* name, const Integer* type, Integer* fd, std::size_t length) {
   int number = -1;
-  const int error = code(open(fortran_text(name, length), *type, number));
+  const int error = code(open_file(fortran_text(name, length), *type, number));
   *fd = number;
   return error;
 }
@@ -152,11 +153,11 @@ Integer eaf_delete_(const char* name, std::size_t length) {
   return code(remove_file(fortran_text(name, length)));
 }
 Integer eaf_read_(const Integer* fd, const double* offset, void* buffer, const Integer* bytes) {
-  return code(read(*fd, *offset, buffer, static_cast<std::size_t>(*bytes)));
+  return code(read_file(*fd, *offset, buffer, static_cast<std::size_t>(*bytes)));
 }
 Integer eaf_write_(const Integer* fd, const double* offset, const void* buffer,
                    const Integer* bytes) {
-  return code(write(*fd, *offset, buffer, static_cast<std::size_t>(*bytes)));
+  return code(write_file(*fd, *offset, buffer, static_cast<std::size_t>(*bytes)));
 }
 Integer eaf_aread_(const Integer* fd, const double* offset, void* buffer, const Integer* bytes,
                    Integer* request) {
@@ -169,7 +170,7 @@ Integer eaf_awrite_(const Integer* fd, const double* offset, const void* buffer,
   return eaf_write_(fd, offset, buffer, bytes);
 }
 Integer eaf_wait_(const Integer* fd, const Integer* request) {
-  return code(wait(*fd, *request));
+  return code(check_request(*fd, *request));
 }
 Integer eaf_probe_(const Integer* request, Integer* status) {
   *status = 0;

@@ -81,8 +81,11 @@ EafFiles::Opened EafFiles::open(std::string_view name, std::int64_t type) {
   if (type > 0) {
     auto& memory = in_memory_[entry->name];
     if (memory == nullptr) {
-      memory = std::make_shared<Memory>();
-      memory->bytes.resize(static_cast<std::size_t>(type) << 20);
+      memory = make_memory(static_cast<std::size_t>(type) << 20);
+    }
+    if (memory == nullptr) {
+      in_memory_.erase(entry->name);
+      return {EafError::memory};
     }
     entry->memory = memory;
   } else {
@@ -120,6 +123,17 @@ EafError EafFiles::remove(std::string_view name) {
     return EafError::none;
   }
   return error_unless(File::remove(std::string(name)), EafError::remove);
+}
+
+std::shared_ptr<EafFiles::Memory> EafFiles::make_memory(std::size_t bytes) {
+  auto* const zeros = static_cast<std::byte*>(std::calloc(bytes, 1));
+  if (zeros == nullptr) {
+    return nullptr;
+  }
+  auto memory = std::make_shared<Memory>();
+  memory->owner.reset(zeros);
+  memory->bytes = {zeros, bytes};
+  return memory;
 }
 
 EafError EafFiles::read_memory(const Memory& memory, std::int64_t at, std::span<std::byte> bytes) {

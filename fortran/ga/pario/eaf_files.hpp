@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -72,8 +73,12 @@ class EafFiles {
   void print_counts(std::int64_t number) const;
 
  private:
+  struct FreeMemory {
+    void operator()(std::byte* bytes) const noexcept { std::free(bytes); }
+  };
   struct Memory {
-    std::vector<std::byte> bytes;
+    std::unique_ptr<std::byte[], FreeMemory> owner;
+    std::span<std::byte> bytes;
     std::int64_t used = 0;  ///< the end of what was written
   };
   struct Counts {
@@ -90,6 +95,8 @@ class EafFiles {
   };
 
   [[nodiscard]] Entry* find(std::int64_t number) const;
+  /// Null if there is no memory. The system gives pages when they are written.
+  static std::shared_ptr<Memory> make_memory(std::size_t bytes);
   static EafError read_memory(const Memory& memory, std::int64_t at, std::span<std::byte> bytes);
   static EafError write_memory(Memory& memory, std::int64_t at, std::span<const std::byte> bytes);
 

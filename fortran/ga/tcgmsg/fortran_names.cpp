@@ -112,6 +112,12 @@ Integer mtime_() {
 double drand48_() {
   return drand48();
 }
+double drand_(const Integer* seed) {
+  if (*seed != 0) {
+    srand48(*seed);
+  }
+  return drand48();
+}
 void srand48_(const Integer* seed) {
   srand48(*seed);
 }

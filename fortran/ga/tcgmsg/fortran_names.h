@@ -46,6 +46,7 @@ __attribute__((weak)) Integer mitod_(const Integer* count);
 __attribute__((weak)) double tcgtime_(void);
 __attribute__((weak)) Integer mtime_(void);
 __attribute__((weak)) double drand48_(void);
+__attribute__((weak)) double drand_(const Integer* seed);
 __attribute__((weak)) void srand48_(const Integer* seed);
 __attribute__((weak)) void parerr_(const Integer* code);
 __attribute__((weak)) void llog_(void);

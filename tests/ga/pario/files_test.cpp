@@ -185,6 +185,7 @@ TEST(ParioEaf, ErrorsHaveTheInterfacesNumbers) {
   EXPECT_EQ(files.open("no/such/folder/file", -1).error, EafError::open);
   EXPECT_EQ(files.open(scratch.name(), -4).error, EafError::open);
   EXPECT_EQ(files.open(std::string(2000, 'x'), -1).error, EafError::too_long);
+  EXPECT_EQ(files.open("too large", std::int64_t{1} << 36).error, EafError::memory);
   EXPECT_EQ(files.read(0, 0, bytes), EafError::descriptor);
   EXPECT_EQ(files.close(-1), EafError::descriptor);
   const auto opened = files.open(scratch.name(), -1);
@@ -196,7 +197,7 @@ TEST(ParioEaf, ErrorsHaveTheInterfacesNumbers) {
   EXPECT_EQ(eaf_text_of(0), "OK");
   EXPECT_EQ(eaf_text_of(-10001), "end of file");
   EXPECT_EQ(eaf_text_of(-10018), "offset is not an integer");
-  EXPECT_EQ(eaf_text_of(-2010), "can't open the file");
+  EXPECT_EQ(eaf_text_of(-1990), "can't open the file");
   EXPECT_EQ(eaf_text_of(-5), "");
   EXPECT_EQ(eaf_text_of(-10021), "");
 }
@@ -240,7 +241,7 @@ TEST(ParioLayout, ChunksCoverTheArray) {
       const Box box = layout->box_of(chunk);
       EXPECT_FALSE(box.is_empty());
       EXPECT_TRUE(arrays::is_inside(box, extents));
-      elements += volume(box);
+      elements += box.volume();
       const std::int64_t offset = layout->offset_of(chunk);
       EXPECT_TRUE(offsets.insert(offset).second);
       EXPECT_EQ((offset - DiskLayout::data_offset) % layout->chunk_bytes(), 0);

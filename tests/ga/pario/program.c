@@ -64,29 +64,45 @@ static void share_a_file(void) {
   char text[80];
   int error = SF_Read(handle, 24000.0 * nodes - 4000, 8000.0, (char*)part, &id);
   SF_Errmsg(error, text);
-  check(error == -2023 && strcmp(text, "end of file") == 0, "sf: end of file");
+  check(error == -1977 && strcmp(text, "end of file") == 0, "sf: end of file");
   error = SF_Read(handle, 0.5, 8.0, (char*)part, &id);
   SF_Errmsg(error, text);
   check(strcmp(text, "not a whole number of bytes") == 0, "sf: offset");
-  check(SF_Write(handle, 0.0, 8.0, (char*)part, &id) == -2001, "sf: written after rwtor");
+  check(SF_Write(handle, 0.0, 8.0, (char*)part, &id) == -1999, "sf: written after rwtor");
   check(SF_Open(handle) == 0 && SF_Write(handle, 0.0, 8.0, (char*)part, &id) == 0, "sf open");
-  check(SF_Read(-2000, 0.0, 8.0, (char*)part, &id) == -2006, "sf: a handle that is none");
+  check(SF_Read(-2000, 0.0, 8.0, (char*)part, &id) == -1994, "sf: a handle that is none");
   check(SF_Close(handle) == 0, "sf close");
-  check(SF_Destroy(handle) == 0 && SF_Destroy(handle) == -2006, "sf destroy");
+  check(SF_Destroy(handle) == 0 && SF_Destroy(handle) == -1994, "sf destroy");
   strcat(name, ".0");
   check(access(name, F_OK) != 0, "sf: the file is gone");
   char nowhere[] = "no/such/folder/file";
-  check(SF_Create(nowhere, 1, 1, 1, &handle) == -2010, "sf: a folder that is none");
+  check(SF_Create(nowhere, 1, 1, 1, &handle) == -1990, "sf: a folder that is none");
 }
 
 static double value_at(long i, long j) {
   return (double)(1000 * i + j);
 }
 
+// Sets all elements of an array of up to 40 x 33.
+static void set_zero(int array) {
+  static double zeros[40 * 33];
+  int type = 0;
+  int ndim = 0;
+  int dims[2];
+  NGA_Inquire(array, &type, &ndim, dims);
+  int lo[2] = {0, 0};
+  int hi[2] = {dims[0] - 1, dims[1] - 1};
+  GA_Sync();
+  if (me == 0) {
+    NGA_Put(array, lo, hi, zeros, &dims[1]);
+  }
+  GA_Sync();
+}
+
 static int filled_array(char* name, int rows, int columns) {
   int dims[2] = {rows, columns};
   const int array = NGA_Create(C_DBL, 2, dims, name, NULL);
-  GA_Zero(array);
+  set_zero(array);
   if (me == 0) {
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j < columns; ++j) {
@@ -124,7 +140,7 @@ static void move_sections(int disk, int array, int copy) {
   dra_size_t dhi[2] = {27, 26};
   check(NDRA_Write_section(0, array, glo, ghi, disk, dlo, dhi, &request) == 0, "write a section");
   check(DRA_Wait(request) == 0, "wait");
-  GA_Zero(copy);
+  set_zero(copy);
   check(NDRA_Read_section(0, copy, glo, ghi, disk, dlo, dhi, &request) == 0, "read a section");
   int right = 1;
   for (int i = 0; i < 40; ++i) {
@@ -222,7 +238,7 @@ static void keep_arrays_on_disk(void) {
   check(NDRA_Inquire(disk, &type, &ndim, found, found_name, found_file) == 0, "inquire");
   check(type == C_DBL && ndim == 2 && found[0] == 40 && found[1] == 33, "type and dimensions");
   check(strcmp(found_name, "matrix") == 0 && strcmp(found_file, file) == 0, "names");
-  GA_Zero(copy);
+  set_zero(copy);
   check(NDRA_Read(copy, disk, &request) == 0, "read");
   int right = 1;
   for (int i = 0; i < 40; ++i) {
@@ -235,11 +251,11 @@ static void keep_arrays_on_disk(void) {
   DRA_Close(disk);
 
   damage(file, "truncate");
-  check(DRA_Open(file, DRA_R, &disk) == -2010, "truncated file");
+  check(DRA_Open(file, DRA_R, &disk) == -1990, "truncated file");
   damage(file, "header");
-  check(DRA_Open(file, DRA_R, &disk) == -2010, "damaged file");
+  check(DRA_Open(file, DRA_R, &disk) == -1990, "damaged file");
   damage(file, "magic");
-  check(DRA_Open(file, DRA_R, &disk) == -2010, "foreign file");
+  check(DRA_Open(file, DRA_R, &disk) == -1990, "foreign file");
   char nowhere[] = "no/such/file";
   check(DRA_Open(nowhere, DRA_R, &disk) != 0, "no file");
   check(NDRA_Create(C_DBL, 2, dims, name, file, DRA_RW, typical, &disk) == 0, "created again");
@@ -266,8 +282,8 @@ static void write_own_files(void) {
   check(elio_read(file, 104.0, buffer, 8) == 4, "elio read at the end");
   check(elio_length(file, &length) == 0 && length > 107.5 && length < 108.5, "elio length");
   check(elio_truncate(file, 50.0) == 0 && elio_fsync(file) == 0, "elio truncate");
-  check(elio_aread(file, 45.0, buffer, 8, &request) == -2023, "elio end of file");
-  check(elio_read(file, 0.25, buffer, 1) == -2019, "elio offset");
+  check(elio_aread(file, 45.0, buffer, 8, &request) == -1977, "elio end of file");
+  check(elio_read(file, 0.25, buffer, 1) == -1981, "elio offset");
   check(elio_close(file) == 0, "elio close");
   check(elio_open(name, 55, ELIO_PRIVATE) == NULL, "elio mode");
   char text[80];
