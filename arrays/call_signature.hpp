@@ -4,7 +4,7 @@
 //
 // CallSignature is a hash of the arguments, as one word, and another of the scalars among them.
 // Team::agree() compares the words of all members, so a collective operation that they call with
-// different arguments is an error on each of them. A team may be told not to compare scalars
+// different arguments is an error on each of them. A team may be set not to compare scalars
 // (rma::TeamOptions). check_same_on_all() compares values that are not arguments of one call.
 #pragma once
 
