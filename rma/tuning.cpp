@@ -224,8 +224,11 @@ constexpr std::array table{
 };
 
 constexpr std::string_view prefix = "TESSERA_";
-// Variables that the launcher sets for its children; not for users.
-constexpr std::array internal_names{std::string_view{"TESSERA_LAUNCH"}};
+// Variables that are no settings of a job: the launcher sets the first for its children, the
+// interface of Global Arrays reads the others.
+constexpr std::array other_names{std::string_view{"TESSERA_LAUNCH"},
+                                 std::string_view{"TESSERA_GA_ERRORS"},
+                                 std::string_view{"TESSERA_GA_STRICT"}};
 
 // Levenshtein distance.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -409,8 +412,8 @@ Result<Settings> Settings::from(std::span<const std::string> environment,
       settings.tune += fmt::format("{}{}", settings.tune.empty() ? "" : ",", value);
     } else if (row != nullptr) {
       TESSERA_RETURN_IF_ERROR(assign(settings, *row, value));
-    } else if (warnings != nullptr && std::find(internal_names.begin(), internal_names.end(),
-                                                name) == internal_names.end()) {
+    } else if (warnings != nullptr && std::find(other_names.begin(), other_names.end(), name) ==
+                                           other_names.end()) {
       warnings->push_back(fmt::format("{} is not a setting and was ignored; {}", name,
                                       advice_for_unknown(name, value)));
     }

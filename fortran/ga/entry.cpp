@@ -15,7 +15,7 @@ namespace tessera::ga {
 namespace {
 
 bool errors_return() {
-  const char* const given = std::getenv("TESSERA_GA_ERRORS");  // until the setting is in rma
+  const char* const given = std::getenv("TESSERA_GA_ERRORS");
   return given != nullptr && std::string_view(given) == "return";
 }
 
