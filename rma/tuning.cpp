@@ -412,8 +412,8 @@ Result<Settings> Settings::from(std::span<const std::string> environment,
       settings.tune += fmt::format("{}{}", settings.tune.empty() ? "" : ",", value);
     } else if (row != nullptr) {
       TESSERA_RETURN_IF_ERROR(assign(settings, *row, value));
-    } else if (warnings != nullptr && std::find(other_names.begin(), other_names.end(), name) ==
-                                           other_names.end()) {
+    } else if (warnings != nullptr &&
+               std::find(other_names.begin(), other_names.end(), name) == other_names.end()) {
       warnings->push_back(fmt::format("{} is not a setting and was ignored; {}", name,
                                       advice_for_unknown(name, value)));
     }

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "fortran/ga/cut.hpp"
-#include "fortran/ga/session.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/session.hpp"
 
 namespace tessera::ga {
 

@@ -12,8 +12,8 @@
 
 #include "arrays/array.hpp"
 #include "fortran/ga/cut.hpp"
-#include "fortran/ga/session.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/session.hpp"
 
 namespace tessera::ga {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "fortran/ga/session.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/session.hpp"
 
 namespace tessera::ga {
 

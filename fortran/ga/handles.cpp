@@ -8,8 +8,8 @@
 
 #include "fortran/ga/creation.hpp"
 #include "fortran/ga/cut.hpp"
-#include "fortran/ga/session.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/session.hpp"
 
 namespace tessera::ga {
 

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "fortran/ga/cut.hpp"
+#include "fortran/ga/operations.hpp"
 #include "fortran/ga/session.hpp"
 #include "fortran/ga/texts.hpp"
-#include "fortran/ga/operations.hpp"
 #include "rma/base/memory.hpp"
 
 namespace tessera::ga {

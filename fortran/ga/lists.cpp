@@ -4,8 +4,8 @@
 #include <span>
 
 #include "arrays/gather.hpp"
-#include "fortran/ga/scales.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/scales.hpp"
 
 namespace tessera::ga {
 

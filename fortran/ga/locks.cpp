@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "fortran/ga/session.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/session.hpp"
 
 namespace tessera::ga {
 

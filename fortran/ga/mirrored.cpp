@@ -8,8 +8,8 @@
 
 #include "arrays/elementwise.hpp"
 #include "fortran/ga/dispatch.hpp"
-#include "fortran/ga/session.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/session.hpp"
 
 namespace tessera::ga {
 

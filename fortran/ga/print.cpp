@@ -15,8 +15,8 @@
 #include "arrays/array.hpp"
 #include "fortran/ga/cut.hpp"
 #include "fortran/ga/dispatch.hpp"
-#include "fortran/ga/texts.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/texts.hpp"
 
 namespace tessera::ga {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "fortran/ga/matrices.hpp"
-#include "linalg/gemm.hpp"
 #include "fortran/ga/operations.hpp"
+#include "linalg/gemm.hpp"
 
 namespace tessera::ga {
 

@@ -14,8 +14,8 @@
 #include "arrays/matrix.hpp"
 #include "arrays/transform.hpp"
 #include "fortran/ga/matrices.hpp"
-#include "linalg/factor.hpp"
 #include "fortran/ga/operations.hpp"
+#include "linalg/factor.hpp"
 
 namespace tessera::ga {
 

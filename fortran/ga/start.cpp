@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdio>
 
-#include "fortran/ga/session.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/session.hpp"
 #include "rma/armci/communicator.hpp"
 #include "rma/bootstrap.hpp"
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "arrays/array.hpp"
-#include "fortran/ga/scales.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/scales.hpp"
 
 namespace tessera::ga {
 
