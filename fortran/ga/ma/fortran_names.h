@@ -52,8 +52,8 @@ void ma_trace_(const Integer* value);
 void ma_set_error_callback_(ma_error_callback* callback);
 Integer ma_set_sizes_(void);
 
-/* Sets the addresses of the program's COMMON blocks, for a library whose symbols were not joined to the program's.
- * Requires: there is no block. A null pointer keeps what is known. */
+/* Sets the addresses of the program's COMMON blocks, for a library whose symbols were not joined to
+ * the program's. Requires: there is no block. A null pointer keeps what is known. */
 void ma_hook_commons_(void* byte, void* integer, void* truth, void* real, void* dbl, void* scpl,
                       void* dcpl);
 
