@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "fortran/ga/nonblocking.hpp"
@@ -25,9 +23,8 @@ constinit Ranks ranks;
 namespace {
 
 // GA compares no scalars: each process uses its own for its part.
-rma::TeamOptions team_options() {
-  const char* const strict = std::getenv("TESSERA_GA_STRICT");
-  return {.compare_scalars = strict != nullptr && std::string_view(strict) == "1"};
+rma::TeamOptions team_options(const rma::Job& job) {
+  return {.compare_scalars = job.settings().ga_strict != 0};
 }
 
 }  // namespace
@@ -70,7 +67,7 @@ Status Session::prepare() {
   const rma::Team& world = job().world();
   auto all = std::make_unique<Group>();
   all->team = world;
-  all->team.set_options(team_options());
+  all->team.set_options(team_options(job()));
   all->members.assign(world.members().begin(), world.members().end());
   all->rank = job().rank().value;
   set_default_group(*all);
@@ -80,7 +77,7 @@ Status Session::prepare() {
     auto mirror = std::make_unique<Group>();
     mirror->number = Group::mirror;
     TESSERA_ASSIGN_OR_RETURN(mirror->team, rma::Team::create(job(), members));
-    mirror->team.set_options(team_options());
+    mirror->team.set_options(team_options(job()));
     mirror->members = members;
     mirror->rank = mirror->team.rank().value;
     groups_.emplace(Group::mirror, std::move(mirror));
@@ -144,7 +141,7 @@ Group& Session::add_group(rma::Team team, std::vector<rma::WorldRank> members,
   group->number = number;
   if (team) {
     group->rank = team.rank().value;
-    team.set_options(team_options());
+    team.set_options(team_options(job()));
   }
   group->team = std::move(team);
   group->members = std::move(members);
