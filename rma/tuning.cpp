@@ -82,6 +82,8 @@ constexpr std::array table{
     one_of("TESSERA_ARMCI_ERRORS", "abort, return",
            "what functions of armci.h do on an error: end the job, or return a code",
            &Settings::armci_errors),
+    one_of("TESSERA_GA_ERRORS", "abort, return",
+           "what functions of ga.h do on an error: end the job, or return", &Settings::ga_errors),
     SettingInfo{tune_variable, "list", "name=value,...",
                 "settings for experiments; `tessera info` lists their names", &Settings::tune},
     // For experiments: names in TESSERA_TUNE (docs/experiments.md).
@@ -212,6 +214,9 @@ constexpr std::array table{
     SettingInfo{"collective_slot", "bytes", "256 to 16777216",
                 "buffer of each rank for a team's collectives", &Settings::collective_slot_bytes,
                 256, 16 << 20},
+    SettingInfo{"ga_strict", "flag", "0 or 1",
+                "scalars of collective operations of Global Arrays must be equal on all ranks",
+                &Settings::ga_strict, 0, 1},
     SettingInfo{"check_overlap", "flag", "0 or 1",
                 "refuse fragment lists whose written pieces overlap", &Settings::check_overlap, 0,
                 1},

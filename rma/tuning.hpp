@@ -84,6 +84,8 @@ struct Settings {
   std::string check = "off";                    ///< off, races or races-fail: checks arrays for
                                                 ///< races
   std::string armci_errors = "abort";           ///< abort or return: what armci.h's functions do
+  std::int64_t ga_strict = 0;                   ///< 1: scalars of GA's collectives must be equal
+  std::string ga_errors = "abort";              ///< the same for ga.h's functions
   std::int64_t blas_threads = 0;                ///< of each rank in linalg/; 0: its share of the
                                                 ///< cores
   std::int64_t halo_pack_bytes = 65'536;        ///< bytes of ghost layers that are sent packed; 0:

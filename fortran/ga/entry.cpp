@@ -15,8 +15,11 @@ namespace tessera::ga {
 namespace {
 
 bool errors_return() {
-  const char* const given = std::getenv("TESSERA_GA_ERRORS");  // until the setting is in rma
-  return given != nullptr && std::string_view(given) == "return";
+  if (const rma::armci::Session* const session = rma::armci::Session::current()) {
+    return session->job.settings().ga_errors == "return";
+  }
+  const auto settings = rma::Settings::from_environment();
+  return settings.ok() && settings->ga_errors == "return";
 }
 
 std::string rank_prefix() {

@@ -132,7 +132,7 @@ Result<Temporary> Temporary::create(const Part& like, Type type, const Extents& 
   options.name = "a copy for " + model.name();
   options.team = model.team();
   TESSERA_ASSIGN_OR_RETURN(ArrayBase made, ArrayBase::create(model.job(), extents, kind, options));
-  auto record = std::make_unique<Record>(like.record->handle());
+  auto record = std::make_unique<Record>(like.record->handle(), 0);
   record->plan.type = type;
   record->plan.extents = extents;
   record->plan.name = options.name;

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <complex>
-#include <string_view>
 #include <vector>
 
 #include "fortran/ga/matrices.hpp"
@@ -33,7 +32,7 @@ Box leading(MatrixOp op, std::int64_t rows, std::int64_t columns) {
 }
 
 template <class T>
-Status check_leading(const Record& record, const Box& box, std::string_view name) {
+Status check_leading(const Record& record, const Box& box) {
   TESSERA_RETURN_IF_ERROR(check_plane(record));
   TESSERA_RETURN_IF_ERROR(check_elements<T>(record));
   if (arrays::is_inside(box, record.extents())) {
@@ -41,8 +40,9 @@ Status check_leading(const Record& record, const Box& box, std::string_view name
   }
   return Status::error(
       Code::out_of_range,
-      fmt::format("{} of the product is {} x {}, but {} is {} x {}", name, box.extent(1),
-                  box.extent(0), record.describe(), record.extents()[1], record.extents()[0]));
+      fmt::format("the product takes {} x {} elements of {}, which is {} x {}, in Fortran's order",
+                  box.extent(1), box.extent(0), record.describe(), record.extents()[1],
+                  record.extents()[0]));
 }
 
 template <class T>
@@ -50,17 +50,17 @@ Status multiply(char trans_a, char trans_b, const Sizes& sizes, const void* alph
                 const Record& b, const void* beta, const Record& c) {
   TESSERA_ASSIGN_OR_RETURN(const MatrixOp op_a, op_of(trans_a));
   TESSERA_ASSIGN_OR_RETURN(const MatrixOp op_b, op_of(trans_b));
-  if (sizes.m < 1 || sizes.n < 1 || sizes.k < 1) {
+  if (sizes.m < 0 || sizes.n < 0 || sizes.k < 0) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("m is {}, n is {} and k is {}, but all must be at least 1",
+                         fmt::format("m is {}, n is {} and k is {}, but none may be negative",
                                      sizes.m, sizes.n, sizes.k));
   }
   const Box box_a = leading(op_a, sizes.m, sizes.k);
   const Box box_b = leading(op_b, sizes.k, sizes.n);
   const Box box_c = leading(MatrixOp::none, sizes.m, sizes.n);
-  TESSERA_RETURN_IF_ERROR(check_leading<T>(a, box_a, "A"));
-  TESSERA_RETURN_IF_ERROR(check_leading<T>(b, box_b, "B"));
-  TESSERA_RETURN_IF_ERROR(check_leading<T>(c, box_c, "C"));
+  TESSERA_RETURN_IF_ERROR(check_leading<T>(a, box_a));
+  TESSERA_RETURN_IF_ERROR(check_leading<T>(b, box_b));
+  TESSERA_RETURN_IF_ERROR(check_leading<T>(c, box_c));
   return linalg::gemm(
       matrix_of<T>(a, box_a), matrix_of<T>(b, box_b), matrix_of<T>(c, box_c),
       {.alpha = number_at<T>(alpha), .beta = number_at<T>(beta), .op_a = op_a, .op_b = op_b});
@@ -85,7 +85,6 @@ struct GivenPatch {
   const Box* given;
   MatrixOp op;
   Indices indices;
-  std::string_view name;
 };
 
 // `row_dim` is in Fortran's order, as elsewhere below; columns are a later dimension.
@@ -111,8 +110,7 @@ Result<std::vector<Plane>> planes_of(const GivenPatch& operand) {
   const Box& box = *operand.given;
   if (ndims < 2) {
     return Status::error(Code::invalid_argument,
-                         fmt::format("{} ({}) has 1 dimension, but needs at least 2", operand.name,
-                                     operand.record->describe()));
+                         operand.record->describe() + " has 1 dimension, but needs 2 or more");
   }
   std::vector<int> long_dims;
   for (int dim = 0; dim < ndims; ++dim) {
@@ -123,8 +121,8 @@ Result<std::vector<Plane>> planes_of(const GivenPatch& operand) {
   if (long_dims.size() > 2) {
     return Status::error(
         Code::invalid_argument,
-        fmt::format("the patch {} of {} ({}) is longer than 1 in {} dimensions, but a matrix has 2",
-                    to_string(box), operand.name, operand.record->describe(), long_dims.size()));
+        fmt::format("the patch {} of {} is longer than 1 in {} dimensions, but a matrix has 2",
+                    to_string(box), operand.record->describe(), long_dims.size()));
   }
   std::vector<Plane> planes;
   if (long_dims.size() == 2) {
@@ -160,8 +158,7 @@ Three choose(const std::array<std::vector<Plane>, 3>& all) {
 
 Status check_inside(const GivenPatch& operand, const Plane& plane) {
   const Extents& extents = operand.record->extents();
-  return arrays::check_inside(plane.box, extents)
-      .context(fmt::format("{} ({})", operand.name, operand.record->describe()));
+  return arrays::check_inside(plane.box, extents).context(operand.record->describe());
 }
 
 Status multiply_patches(const std::array<GivenPatch, 3>& operands, const void* alpha,
@@ -224,18 +221,18 @@ Status multiply_patches(char trans_a, char trans_b, const void* alpha, const voi
 Status matmul_patch(char trans_a, char trans_b, const void* alpha, const void* beta, Record& a,
                     const Box& box_a, Record& b, const Box& box_b, Record& c, const Box& box_c) {
   return multiply_patches(trans_a, trans_b, alpha, beta,
-                          {&a, &box_a, MatrixOp::none, Indices::of_transpose, "A"},
-                          {&b, &box_b, MatrixOp::none, Indices::of_transpose, "B"},
-                          {&c, &box_c, MatrixOp::none, Indices::of_transpose, "C"});
+                          {&a, &box_a, MatrixOp::none, Indices::of_transpose},
+                          {&b, &box_b, MatrixOp::none, Indices::of_transpose},
+                          {&c, &box_c, MatrixOp::none, Indices::of_transpose});
 }
 
 Status matmul_patch_alt(char trans_a, char trans_b, const void* alpha, const void* beta, Record& a,
                         const Box& box_a, Record& b, const Box& box_b, Record& c,
                         const Box& box_c) {
   return multiply_patches(trans_a, trans_b, alpha, beta,
-                          {&a, &box_a, MatrixOp::none, Indices::of_array, "A"},
-                          {&b, &box_b, MatrixOp::none, Indices::of_array, "B"},
-                          {&c, &box_c, MatrixOp::none, Indices::of_array, "C"});
+                          {&a, &box_a, MatrixOp::none, Indices::of_array},
+                          {&b, &box_b, MatrixOp::none, Indices::of_array},
+                          {&c, &box_c, MatrixOp::none, Indices::of_array});
 }
 
 }  // namespace tessera::ga

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "arrays/chunk_engine.hpp"
 #include "fortran/ga/operands.hpp"
 #include "fortran/ga/operations.hpp"
 
@@ -73,14 +75,44 @@ Status on_masked(const ScanParts& parts, const Act& act) {
   });
 }
 
+/// Collective. The number of elements before the first flag that is set; all if none is.
+template <class T, class M>
+Result<std::int64_t> elements_before_flag(const arrays::Subarray<T>& target,
+                                          const arrays::Subarray<M>& flags) {
+  const std::array operands{arrays::reads(target), arrays::reads(flags)};
+  TESSERA_RETURN_IF_ERROR(arrays::begin_on_chunks("scan_add", operands));
+  std::int64_t first = flags.box().extent(0);
+  const auto find = [&](const arrays::Chunk& chunk) {
+    const auto view = chunk.view<const M>(1);
+    for (std::int64_t i = 0; i < chunk.box.extent(0); ++i) {
+      if (view(i) != M{}) {
+        first = std::min(first, chunk.box.lo(0) - target.box().lo(0) + i);
+        break;
+      }
+    }
+    return Status();
+  };
+  rma::Team& team = target.array().team();
+  TESSERA_RETURN_IF_ERROR(team.agree(arrays::for_each_chunk(operands, find)));
+  return team.allreduce(first, rma::Reduction::min);
+}
+
+template <class T>
+arrays::Subarray<T> without(const arrays::Subarray<T>& vector, std::int64_t first_elements) {
+  return {vector.array(), Box({vector.box().lo(0) + first_elements}, {vector.box().hi(0)})};
+}
+
 }  // namespace
 
+// Elements before the first segment keep their values.
 Status scan_add(Record& from, Record& to, Record& mask, std::int64_t first, std::int64_t end,
                 std::int64_t excludes) {
   TESSERA_ASSIGN_OR_RETURN(const ScanParts parts, scan_parts(from, to, mask, first, end));
   const auto kind = excludes != 0 ? arrays::ScanKind::exclusive : arrays::ScanKind::inclusive;
-  return on_masked(parts, [&](const auto& source, const auto& target, const auto& flags) {
-    return arrays::scan_add(source, flags, target, kind);
+  return on_masked(parts, [&](const auto& source, const auto& target, const auto& flags) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const std::int64_t skipped, elements_before_flag(target, flags));
+    return arrays::scan_add(without(source, skipped), without(flags, skipped),
+                            without(target, skipped), kind);
   });
 }
 

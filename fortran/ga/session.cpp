@@ -22,12 +22,9 @@ constinit Ranks ranks;
 
 namespace {
 
-// Programs of GA may fill and scale their parts of an array by numbers of their own.
-rma::Team as_ga_has_it(rma::Team team) {
-  if (team) {
-    team.set_options({.compare_scalars = false});
-  }
-  return team;
+// GA compares no scalars: each process uses its own for its part.
+rma::TeamOptions team_options(const rma::Job& job) {
+  return {.compare_scalars = job.settings().ga_strict != 0};
 }
 
 }  // namespace
@@ -67,9 +64,10 @@ Status Session::end() {
 }
 
 Status Session::prepare() {
-  const rma::Team world = as_ga_has_it(job().world());
+  const rma::Team& world = job().world();
   auto all = std::make_unique<Group>();
   all->team = world;
+  all->team.set_options(team_options(job()));
   all->members.assign(world.members().begin(), world.members().end());
   all->rank = job().rank().value;
   set_default_group(*all);
@@ -78,8 +76,8 @@ Status Session::prepare() {
     const auto& members = job().node_ranks();
     auto mirror = std::make_unique<Group>();
     mirror->number = Group::mirror;
-    TESSERA_ASSIGN_OR_RETURN(rma::Team node, rma::Team::create(job(), members));
-    mirror->team = as_ga_has_it(std::move(node));
+    TESSERA_ASSIGN_OR_RETURN(mirror->team, rma::Team::create(job(), members));
+    mirror->team.set_options(team_options(job()));
     mirror->members = members;
     mirror->rank = mirror->team.rank().value;
     groups_.emplace(Group::mirror, std::move(mirror));
@@ -110,6 +108,7 @@ Status Session::finish() {
   }
   Records::clear();
   default_ = nullptr;
+  groups_.at(Group::world)->team.set_options({});
   groups_.clear();
   return all;
 }
@@ -140,8 +139,11 @@ Group& Session::add_group(rma::Team team, std::vector<rma::WorldRank> members,
   }
   auto group = std::make_unique<Group>();
   group->number = number;
-  group->rank = team ? team.rank().value : -1;
-  group->team = as_ga_has_it(std::move(team));
+  if (team) {
+    group->rank = team.rank().value;
+    team.set_options(team_options(job()));
+  }
+  group->team = std::move(team);
   group->members = std::move(members);
   group->below = below_number;
   return *groups_.emplace(number, std::move(group)).first->second;

@@ -18,6 +18,11 @@ extern const Case access_cases[];
 extern const Case locality_cases[];
 extern const Case message_cases[];
 extern const Case print_cases[];
+extern const Case product_cases[];
+extern const Case solver_cases[];
+extern const Case eigen_cases[];
+extern const Case ghost_cases[];
+extern const Case mirrored_cases[];
 
 enum { max_model = 4000 };
 

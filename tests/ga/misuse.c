@@ -14,6 +14,34 @@ static int is_case(char** argv, const char* name) {
   return strcmp(argv[1], name) == 0;
 }
 
+/* Mistakes in products, ghost cells and properties. */
+static void misuse_algebra(char** argv, int array) {
+  int dims[] = {5, 6, 4};
+  int lo[] = {0, 0, 0};
+  int hi[] = {4, 5, 3};
+  double one = 1;
+  if (is_case(argv, "product")) {
+    GA_Dgemm('n', 'n', 5, 6, 7, 1.0, array, array, 0.0, array);
+  } else if (is_case(argv, "elements")) {
+    const int other = NGA_Create(C_INT, 2, dims, "I", NULL);
+    GA_Dgemm('n', 'n', 2, 2, 2, 1.0, other, other, 0.0, other);
+  } else if (is_case(argv, "letter")) {
+    GA_Dgemm('x', 'n', 2, 2, 2, 1.0, array, array, 0.0, array);
+  } else if (is_case(argv, "plane")) {
+    const int other = NGA_Create(C_DBL, 3, dims, "T", NULL);
+    NGA_Matmul_patch('n', 'n', &one, &one, other, lo, hi, array, lo, hi, array, lo, hi);
+  } else if (is_case(argv, "square")) {
+    GA_Spd_invert(array);
+  } else if (is_case(argv, "direction")) {
+    NGA_Update_ghost_dir(array, 0, 2, 1);
+  } else if (is_case(argv, "property")) {
+    GA_Set_property(array, "fast");
+  } else if (is_case(argv, "read_only")) {
+    GA_Set_property(array, "read_only");
+    NGA_Put(array, lo, lo, &one, dims);
+  }
+}
+
 static void misuse(char** argv, int array) {
   int dims[] = {5, 6};
   int lo[] = {0, 0};
@@ -53,6 +81,7 @@ static void misuse(char** argv, int array) {
   } else if (is_case(argv, "error") && GA_Nodeid() == 1) {
     GA_Error("given up", 7);
   }
+  misuse_algebra(argv, array);
   GA_Sync();
 }
 

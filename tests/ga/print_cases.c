@@ -62,7 +62,7 @@ static void list(void) {
   GA_Print_file(file, array);
   check_text(file,
              "\n global array: listed[1:3],  handle: -1000 \n"
-             "   1         7\n   2        -8\n   3         9\n");
+             "   1          7\n   2         -8\n   3          9\n");
   fclose(file);
   GA_Destroy(array);
 }

@@ -32,8 +32,8 @@ static Product random_product(int type, char trans_a, char trans_b) {
 
 /* A matrix for op() of which this part is used, somewhat larger than that. */
 static void operand(Matrix* matrix, const Product* product, char trans, const Part* part) {
-  const int rows = part->row + part->rows + random_below(3);
-  const int columns = part->column + part->columns + random_below(3);
+  const int rows = part->row + part->rows + 1 + random_below(2);
+  const int columns = part->column + part->columns + 1 + random_below(2);
   random_matrix(matrix, product->type, trans == 'n' ? rows : columns,
                 trans == 'n' ? columns : rows);
 }
@@ -108,6 +108,17 @@ static void of_leading_parts(View view) {
 
 static void in_c(void) {
   of_leading_parts(c_view);
+}
+/* A sum of no products: C is only scaled. */
+static void of_no_terms(void) {
+  random_start(33);
+  for (int turn = 0; turn < 3; ++turn) {
+    Product product = random_product(C_DBL, 'n', 't');
+    product.m = turn == 1 ? 0 : product.m;
+    product.k = turn == 1 ? product.k : 0;
+    product.beta = turn;
+    check_product(&product, turn == 0 ? fortran_view : c_view);
+  }
 }
 static void in_fortran(void) {
   of_leading_parts(fortran_view);
@@ -312,7 +323,7 @@ static void of_planes(void) {
   NGA_Matmul_patch('n', 'n', &one, &zero, array_a, one_lo, one_lo, array_b, row2_lo, row2_hi,
                    array_c, middle_lo, middle_hi);
   for (int j = 0; j < 6; ++j) {
-    c.values[(6 + j) * 2] = a.values[2] * b.values[(2 * 2 + 1) * 6 + j];
+    c.values[(6 + j) * 2] += a.values[2] * b.values[(2 * 2 + 1) * 6 + j];
   }
   check_model(&c, array_c);
   GA_Destroy(array_a);
@@ -322,6 +333,7 @@ static void of_planes(void) {
 
 const Case product_cases[] = {{"in_c", in_c},
                               {"in_fortran", in_fortran},
+                              {"of_no_terms", of_no_terms},
                               {"of_patches", of_patches},
                               {"of_planes", of_planes},
                               {NULL, NULL}};

@@ -26,7 +26,7 @@ void copy_patch(char trans, const Array<T>& from, Patch source, Array<T>& to, Pa
   }
 }
 
-void whole() {
+void whole_arrays_copied() {
   for_all_types([]<class T>() {
     for (const Layout layout : all_layouts) {
       const Array<T> from({7, 5}, random_layout());
@@ -58,7 +58,7 @@ void elements_without_arithmetic() {
   GA_Destroy(to);
 }
 
-void patches() {
+void patches_copied() {
   for (int trial = 0; trial < 30; ++trial) {
     const Array<double> from({6, 8, 3}, random_layout());
     Array<double> to({5, 9, 4}, random_layout());
@@ -132,7 +132,7 @@ void between_groups() {
     own.store();
     // Transposed, from the group's array to the larger one and back.
     copy_patch('t', own, whole_of(own.dims), world, whole_of(world.dims));
-    copy_patch('n', world, {{1, 0}, {4, 5}}, own, {{2, 2}, {6, 5}});
+    copy_patch('n', world, {{1, 0}, {4, 5}}, own, {{1, 0}, {6, 3}});
     CHECK_ARRAY(own);
   }
   const auto reads = positions(model.dims, whole_of(model.dims), true);
@@ -140,11 +140,12 @@ void between_groups() {
     world[i] = model[reads[i]];
   }
   generator() = numbers;
+  GA_Sync();
   CHECK_ARRAY(world);
   GA_Pgroup_destroy(group);
 }
 
-void reports_what_does_not_fit() {
+void reports_bad_copies() {
   const Array<double> from({4, 6});
   Array<double> to({6, 4});
   CHECK_FAILS("copy arrays of different shapes by patches", GA_Copy(from.handle, to.handle));
@@ -161,13 +162,13 @@ void reports_what_does_not_fit() {
 
 }  // namespace
 
-const Case copy_cases[] = {{"whole", whole},
+const Case copy_cases[] = {{"whole", whole_arrays_copied},
                            {"elements_without_arithmetic", elements_without_arithmetic},
-                           {"patches", patches},
+                           {"patches", patches_copied},
                            {"reshaped_and_transposed", reshaped_and_transposed},
                            {"within_one_array", within_one_array},
                            {"between_groups", between_groups},
-                           {"reports_what_does_not_fit", reports_what_does_not_fit},
+                           {"reports_what_does_not_fit", reports_bad_copies},
                            {nullptr, nullptr}};
 
 }  // namespace tessera::test

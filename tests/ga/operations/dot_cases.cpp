@@ -52,7 +52,7 @@ T dot_of(const Array<T>& a, const std::vector<std::size_t>& in_a, const Array<T>
   return sum;
 }
 
-void whole() {
+void dots_of_arrays() {
   for_all_types([]<class T>() {
     for (const Layout layout : all_layouts) {
       const Array<T> a({5, 7}, layout);
@@ -65,7 +65,7 @@ void whole() {
 }
 
 // With one of both transposed, all dimensions of that operand are reversed; with both, none.
-void patches() {
+void dots_of_patches() {
   for_all_types([]<class T>() {
     for (int trial = 0; trial < 8; ++trial) {
       const Array<T> a({5, 6, 3}, random_layout());
@@ -96,7 +96,7 @@ void by_fortran() {
                            positions(b.dims, {{0, 0}, {3, 2}}, true)));
 }
 
-void reports_what_does_not_fit() {
+void reports_bad_dots() {
   const Array<double> reals({6});
   const Array<float> floats({6});
   const Array<double> longer({7});
@@ -107,10 +107,10 @@ void reports_what_does_not_fit() {
 
 }  // namespace
 
-const Case dot_cases[] = {{"whole", whole},
-                          {"patches", patches},
+const Case dot_cases[] = {{"whole", dots_of_arrays},
+                          {"patches", dots_of_patches},
                           {"by_fortran", by_fortran},
-                          {"reports_what_does_not_fit", reports_what_does_not_fit},
+                          {"reports_what_does_not_fit", reports_bad_dots},
                           {nullptr, nullptr}};
 
 }  // namespace tessera::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Scalars that differ among processes: each uses its own for the elements that it owns, or with
-// TESSERA_GA_STRICT=1 an error.
+// TESSERA_TUNE=ga_strict=1 an error.
 #include <cstdlib>
 #include <cstring>
 
@@ -11,8 +11,8 @@ namespace tessera::test {
 namespace {
 
 bool is_strict() {
-  const char* const given = std::getenv("TESSERA_GA_STRICT");
-  return given != nullptr && std::strcmp(given, "1") == 0;
+  const char* const given = std::getenv("TESSERA_TUNE");
+  return given != nullptr && std::strstr(given, "ga_strict=1") != nullptr;
 }
 
 // What each process's elements become.
@@ -37,7 +37,7 @@ void differ() {
   Array<double> array({8, 9});
   double own = GA_Nodeid() + 2;
   if (is_strict()) {
-    CHECK_FAILS("different arguments", GA_Fill(array.handle, &own));
+    CHECK_FAILS("with other arguments", GA_Fill(array.handle, &own));
     CHECK_ARRAY(array);
     return;
   }

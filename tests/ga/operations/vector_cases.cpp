@@ -140,9 +140,10 @@ void patch_enum() {
       T start = random_number<T>();
       T step = random_number<T>();
       GA_Patch_enum(array.handle, range.lo, range.hi, &start, &step);
+      T value = start;
       for (int i = range.lo; i <= range.hi; ++i) {
-        array[static_cast<std::size_t>(i)] =
-            static_cast<T>(start + static_cast<T>(i - range.lo) * step);
+        array[static_cast<std::size_t>(i)] = value;
+        value = static_cast<T>(value + step);
       }
       CHECK_ARRAY(array);
     }

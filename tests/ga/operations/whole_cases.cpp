@@ -87,6 +87,7 @@ void recip() {
       array[at] = static_cast<T>(T{1} / array[at]);
     }
     CHECK_ARRAY(array);
+    std::fill(array.values.begin(), array.values.end(), T{3});
     array[20] = 0;
     array.store();
     CHECK_FAILS("division by zero: 1 elements", GA_Recip(array.handle));
@@ -236,9 +237,11 @@ void reports_operands_that_do_not_match() {
                             floats.handle, large.lo.data(), large.hi.data(), floats.handle,
                             large.lo.data(), large.hi.data()));
   CHECK_ARRAY(floats);
-  const int letters = create_array(C_CHAR, {8}, Layout::regular);
-  CHECK_FAILS("which are only moved", GA_Zero(letters));
-  GA_Destroy(letters);
+  const int own = NGA_Register_type(12);
+  const int structures = create_array(own, {8}, Layout::regular);
+  CHECK_FAILS("which are only moved", GA_Zero(structures));
+  GA_Destroy(structures);
+  NGA_Deregister_type(own);
 }
 
 }  // namespace
