@@ -9,7 +9,8 @@
 #ifndef EAF_FORTRAN
 
 /* A process's own files. Offsets are whole numbers of bytes. The type of a file is one of the
- * numbers above, or above 0: a file in memory with that number of MiB, which exists until it is deleted.
+ * numbers above, or above 0: a file in memory with that number of MiB, which exists until it is
+ * deleted.
  *
  * Results are 0, or the number of an error, for EAF_Errmsg. Requests are done at once. */
 
