@@ -478,14 +478,16 @@ def fortran_types(rows):
              'ok': 'logical', 'same': 'logical', 'made': 'logical', 'found': 'logical',
              'f64': 'double precision', 'dot:int': 'integer', 'dot:float': 'real',
              'dot:double': 'double precision', 'dot:scpl': 'complex', 'dot:dcpl': 'double complex'}
+    odd = {'is_mirrored': 'integer', 'verify_handle': 'logical'}  # as programs have them
     lines = []
     for row in rows:
         for name, language in row.names():
             if language[0] == 'f' and row.result in kinds:
-                lines.append(f'      {kinds[row.result]} {name[:-1]}\n      external {name[:-1]}\n')
+                kind = odd.get(row.name.lower(), kinds[row.result])
+                lines.append(f'      {kind} {name[:-1]}\n      external {name[:-1]}\n')
     return ('! SPDX-License-Identifier: BSD-3-Clause\n! The types of GA\'s functions.\n'
             '#include "gacommon.h"\n      integer ga_max_dim\n      parameter (ga_max_dim = GA_MAX_DIM)\n' +
-            ''.join(lines))
+            ''.join(lines) + '#define GA_ACCESS_INDEX_TYPE integer*8\n')
 
 
 def main():
