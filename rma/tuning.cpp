@@ -224,7 +224,7 @@ constexpr std::array table{
 };
 
 constexpr std::string_view prefix = "TESSERA_";
-// Variables that are no settings of a job: the launcher sets the first for its children, the
+// Other variables: the launcher sets the first for its children, the
 // interface of Global Arrays reads the others.
 constexpr std::array other_names{std::string_view{"TESSERA_LAUNCH"},
                                  std::string_view{"TESSERA_GA_ERRORS"},
