@@ -12,6 +12,7 @@
 #include "rma/lock.hpp"
 #include "rma/transfer.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/datagram_provider.hpp"
 #include "tests/support/fake_verbs_transport.hpp"
 #include "tests/support/rank_main.hpp"
 #include "tests/support/toy_transport.hpp"
@@ -238,7 +239,8 @@ TEST(BadInput, CollectivesWithARankThatHasLeftAreClosed) {
                        EXPECT_TRUE(fails(job.world().allreduce(1, Reduction::sum), Code::closed));
                        return {};
                      },
-                     {.transports = {test::toy_transport(), test::fake_verbs_transport()}});
+                     {.transports = {test::toy_transport(), test::fake_verbs_transport(),
+                                     test::datagram_transport()}});
   EXPECT_TRUE(ok(status));
 }
 
