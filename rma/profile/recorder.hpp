@@ -69,7 +69,7 @@ class Recorder {
   };
 
   [[nodiscard]] bool is_open() const noexcept { return is_open_.load(std::memory_order_relaxed); }
-  [[gnu::always_inline]] void add(Wait wait, std::uint64_t bytes, std::int64_t duration) noexcept {
+  void add(Wait wait, std::uint64_t bytes, std::int64_t duration) noexcept {
     AtomicTally& tally = tallies_[static_cast<std::size_t>(wait)];
     const auto ticks = static_cast<std::uint64_t>(duration);
     tally.count.fetch_add(1, std::memory_order_relaxed);
@@ -122,7 +122,7 @@ class WaitScope {
   WaitScope& operator=(const WaitScope&) = delete;
 
  private:
-  [[gnu::always_inline]] void begin() noexcept {
+  void begin() noexcept {
     if (!recorder_->is_open()) [[unlikely]] {
       recorder_ = nullptr;
       return;
