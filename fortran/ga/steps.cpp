@@ -79,6 +79,20 @@ Status on_steps(std::string_view what, const Act& act, const Part& leading,
       leading, others...);
 }
 
+/// Sets the elements of `result` to combined(a, b).
+template <class Combined>
+Status combine(std::string_view what, const Part& result, const Part& a, const Part& b,
+               const Combined& combined) {
+  return on_steps(
+      what,
+      [&]<class T>(Tag<T>, const auto& of) {
+        return arrays::transform(
+            of.template part<T>(0), [&](T x, T y) { return combined(x, y); },
+            of.template part<T>(1), of.template part<T>(2));
+      },
+      result, a, b);
+}
+
 template <class T>
 void write(T value, void* to) noexcept {
   std::memcpy(to, &value, sizeof value);
@@ -186,36 +200,23 @@ Status step_bounds_of(const StepOperands& given, const BoundResults& results) {
 
 Status elem_step_divide_patch(Record& a, const Box& a_box, Record& b, const Box& b_box,
                               Record& result, const Box& result_box) {
-  return on_steps(
-      "elem_step_divide",
-      []<class T>(Tag<T>, const auto& of) {
-        return arrays::transform(of.template part<T>(0), step_quotient<T>, of.template part<T>(1),
-                                 of.template part<T>(2));
-      },
-      part_of(result, result_box), part_of(a, a_box), part_of(b, b_box));
+  const auto divide = []<class T>(T x, T y) { return step_quotient(x, y); };
+  return combine("elem_step_divide", part_of(result, result_box), part_of(a, a_box),
+                 part_of(b, b_box), divide);
 }
 
 Status elem_stepb_divide_patch(Record& a, const Box& a_box, Record& b, const Box& b_box,
                                Record& result, const Box& result_box) {
-  return on_steps(
-      "elem_stepb_divide",
-      []<class T>(Tag<T>, const auto& of) {
-        return arrays::transform(of.template part<T>(0), bound_quotient<T>, of.template part<T>(1),
-                                 of.template part<T>(2));
-      },
-      part_of(result, result_box), part_of(a, a_box), part_of(b, b_box));
+  const auto divide = []<class T>(T x, T y) { return bound_quotient(x, y); };
+  return combine("elem_stepb_divide", part_of(result, result_box), part_of(a, a_box),
+                 part_of(b, b_box), divide);
 }
 
 Status step_mask_patch(Record& mask, const Box& mask_box, Record& from, const Box& from_box,
                        Record& result, const Box& result_box) {
-  return on_steps(
-      "step_mask",
-      []<class T>(Tag<T>, const auto& of) {
-        return arrays::transform(
-            of.template part<T>(0), [](T flag, T value) { return flag == 0 ? T{0} : value; },
-            of.template part<T>(1), of.template part<T>(2));
-      },
-      part_of(result, result_box), part_of(mask, mask_box), part_of(from, from_box));
+  const auto choose = []<class T>(T flag, T value) { return flag == 0 ? T{0} : value; };
+  return combine("step_mask", part_of(result, result_box), part_of(mask, mask_box),
+                 part_of(from, from_box), choose);
 }
 
 Status step_max(Record& x, Record& direction, void* result) {

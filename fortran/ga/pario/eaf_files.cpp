@@ -155,7 +155,9 @@ EafError EafFiles::write_memory(Memory& memory, std::int64_t at, std::span<const
   return EafError::none;
 }
 
-EafError EafFiles::read(std::int64_t number, double offset, std::span<std::byte> bytes) {
+template <class Byte, class Move>
+EafError EafFiles::move(std::int64_t number, double offset, std::span<Byte> bytes,
+                        Counts Entry::*counts, const Move& move_bytes) {
   Entry* const entry = find(number);
   if (entry == nullptr) {
     return EafError::descriptor;
@@ -168,40 +170,30 @@ EafError EafFiles::read(std::int64_t number, double offset, std::span<std::byte>
     return EafError::too_long;  // a negative number of bytes has become a large one
   }
   const double start = seconds();
-  EafError error = EafError::none;
-  if (entry->memory) {
-    error = read_memory(*entry->memory, *at, bytes);
-  } else {
-    const Status read = entry->file.read_all(*at, bytes);
-    error = read.code() == rma::Code::out_of_range ? EafError::end_of_file
-                                                   : error_unless(read, EafError::read);
-  }
-  ++entry->reads.calls;
-  entry->reads.bytes += error == EafError::none ? static_cast<std::int64_t>(bytes.size()) : 0;
-  entry->reads.seconds += seconds() - start;
+  const EafError error = move_bytes(*entry, *at);
+  Counts& all = entry->*counts;
+  ++all.calls;
+  all.bytes += error == EafError::none ? static_cast<std::int64_t>(bytes.size()) : 0;
+  all.seconds += seconds() - start;
   return error;
 }
 
+EafError EafFiles::read(std::int64_t number, double offset, std::span<std::byte> bytes) {
+  return move(number, offset, bytes, &Entry::reads, [&](Entry& entry, std::int64_t at) {
+    if (entry.memory) {
+      return read_memory(*entry.memory, at, bytes);
+    }
+    const Status read = entry.file.read_all(at, bytes);
+    return read.code() == rma::Code::out_of_range ? EafError::end_of_file
+                                                  : error_unless(read, EafError::read);
+  });
+}
+
 EafError EafFiles::write(std::int64_t number, double offset, std::span<const std::byte> bytes) {
-  Entry* const entry = find(number);
-  if (entry == nullptr) {
-    return EafError::descriptor;
-  }
-  const auto at = bytes_of(offset);
-  if (!at) {
-    return EafError::offset;
-  }
-  if (static_cast<std::int64_t>(bytes.size()) < 0) {
-    return EafError::too_long;  // a negative number of bytes has become a large one
-  }
-  const double start = seconds();
-  const EafError error = entry->memory
-                             ? write_memory(*entry->memory, *at, bytes)
-                             : error_unless(entry->file.write(*at, bytes), EafError::write);
-  ++entry->writes.calls;
-  entry->writes.bytes += error == EafError::none ? static_cast<std::int64_t>(bytes.size()) : 0;
-  entry->writes.seconds += seconds() - start;
-  return error;
+  return move(number, offset, bytes, &Entry::writes, [&](Entry& entry, std::int64_t at) {
+    return entry.memory ? write_memory(*entry.memory, at, bytes)
+                        : error_unless(entry.file.write(at, bytes), EafError::write);
+  });
 }
 
 EafError EafFiles::length(std::int64_t number, double& length) const {

@@ -95,6 +95,10 @@ class EafFiles {
   };
 
   [[nodiscard]] Entry* find(std::int64_t number) const;
+  /// Checks a read or write, does it by `move_bytes(entry, at)`, and counts it in `counts`.
+  template <class Byte, class Move>
+  EafError move(std::int64_t number, double offset, std::span<Byte> bytes, Counts Entry::*counts,
+                const Move& move_bytes);
   /// Null if there is no memory. The system gives pages when they are written.
   static std::shared_ptr<Memory> make_memory(std::size_t bytes);
   static EafError read_memory(const Memory& memory, std::int64_t at, std::span<std::byte> bytes);
