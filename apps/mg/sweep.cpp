@@ -318,7 +318,7 @@ Norms Sweep::run() {
       step(t, {y, std::min(y + strip_, pipeline_.hi)});
     }
   }
-  return {norms_.sum_squares(), norms_.greatest()};
+  return {norms_.sum_squares(), norms_.max_abs()};
 }
 
 template <typename Body>
