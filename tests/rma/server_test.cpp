@@ -465,7 +465,7 @@ class LockClient {
     connection_.wait(done);
     return done.take_error();
   }
-  void say_bye() { client_.close(); }
+  void send_bye() { client_.close(); }
 
  private:
   [[nodiscard]] FrameHeader request(Kind kind, std::uint64_t offset, RegionId memory) const {
@@ -511,7 +511,7 @@ TEST_P(ServerTest, TheLockOfARankWhoseConnectionEndedPassesOn) {
     LockClient next(node, WorldRank{3});
     next.ask(0);
     if (in_good_order) {
-      holder->say_bye();
+      holder->send_bye();
     }
     holder.reset();
     const auto outcome = next.result();

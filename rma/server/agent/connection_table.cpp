@@ -271,12 +271,12 @@ void ConnectionTable::remove(int fd) {
   }
 }
 
-void ConnectionTable::say_bye() {
+void ConnectionTable::send_bye() {
   for (auto& [fd, served] : served_) {
-    served.connection->say_bye();
+    served.connection->send_bye();
   }
   if (forwarder_) {
-    forwarder_->say_bye();
+    forwarder_->send_bye();
   }
 }
 

@@ -78,7 +78,7 @@ class ConnectionTable final : private ForwardRequesters {
     return dropped_unauthenticated_;
   }
   /// Notifies all peers that the agent shuts down properly.
-  void say_bye();
+  void send_bye();
 
  private:
   struct Served {

@@ -217,9 +217,9 @@ void Forwarder::maintain(TimePoint now) {
   }
 }
 
-void Forwarder::say_bye() {
+void Forwarder::send_bye() {
   for (const auto& [fd, node] : by_descriptor_) {
-    other_at(node).trunk->say_bye();
+    other_at(node).trunk->send_bye();
   }
 }
 

@@ -93,7 +93,7 @@ class Forwarder final : private TrunkListener {
   void handle_event(int fd);
   /// To be called about once a second.
   void maintain(TimePoint now);
-  void say_bye();
+  void send_bye();
 
  private:
   struct Other {

@@ -135,7 +135,7 @@ void ServerThread::run() noexcept {
     }
   }
   const std::lock_guard guard(iteration_mutex_);
-  connections_.say_bye();
+  connections_.send_bye();
 }
 
 void ServerThread::advance() noexcept {

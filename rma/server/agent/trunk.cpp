@@ -172,7 +172,7 @@ Status Trunk::check(TimePoint now) const {
   return channel_->check();
 }
 
-void Trunk::say_bye() {
+void Trunk::send_bye() {
   if (state_ >= State::asking_for_path) {
     const FrameHeader bye{.kind = Kind::bye, .origin = options_.carrier};
     detail::catch_bad_alloc([&] {

@@ -104,7 +104,7 @@ class Trunk final : private FrameSink {
   Status flush();
   /// To be called about once a second. Errors: as advance().
   [[nodiscard]] Status check(TimePoint now) const;
-  void say_bye();
+  void send_bye();
   /// Returns the requests in flight on a trunk that is lost.
   [[nodiscard]] std::deque<ForwardedRequest> take_in_flight() { return std::move(in_flight_); }
 

@@ -126,7 +126,7 @@ void ClientConnection::wait(Completion& done) {
   });
 }
 
-void ClientConnection::say_bye() {
+void ClientConnection::send_bye() {
   if (!channel_.is_connected()) {
     return;
   }

@@ -56,7 +56,7 @@ class ClientConnection {
   /// Waits until `done` has ended.
   void wait(Completion& done);
   /// Sends the frame `bye` after everything that is still unsent: no further requests follow.
-  void say_bye();
+  void send_bye();
 
   /// Asks the agent to continue over `path` and switches to it; waits until `deadline` at most.
   /// Requires: no other thread has this link yet. Errors: if the agent refuses, its error, and the
