@@ -110,9 +110,9 @@ class ServerTransport final : public Transport, public DataTransport {
   // The agent serves as long as ranks of its node exist or other processes are connected to it.
   // Each rank closes its own connections first, so that waiting ranks do not wait for each other.
   void stop() noexcept override {
-    constexpr std::chrono::seconds patience{5};
+    constexpr std::chrono::seconds timeout{5};
     if (agent_ != nullptr) {
-      shutdown_notices_->say(*client_, patience);
+      shutdown_notices_->say(*client_, timeout);
     }
     client_->close();
     if (agent_ != nullptr) {

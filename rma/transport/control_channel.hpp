@@ -51,8 +51,8 @@ inline bool is_local_resource_error(const Status& error) {
 template <class Act>
 Status retry(const Act& act) {
   constexpr std::chrono::milliseconds pause{10};
-  constexpr std::chrono::seconds patience{2};
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  constexpr std::chrono::seconds timeout{2};
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   Status status = act();
   while (!status.ok() && is_local_resource_error(status) &&
          std::chrono::steady_clock::now() < deadline) {
