@@ -112,7 +112,7 @@ class ServerTransport final : public Transport, public DataTransport {
   void stop() noexcept override {
     constexpr std::chrono::seconds timeout{5};
     if (agent_ != nullptr) {
-      shutdown_notices_->say(*client_, timeout);
+      shutdown_notices_->send(*client_, timeout);
     }
     client_->close();
     if (agent_ != nullptr) {
