@@ -251,7 +251,7 @@ bool ServerThread::stays_awake() const {
   const PollDuration wanted = shared_.options.stay_awake;
   const auto now = Clock::now();
   return wanted == PollDuration::max() ||
-         (now - last_arrival_ < wanted && !oversubscription_.is_here(now));
+         (now - last_arrival_ < wanted && !oversubscription_.is_oversubscribed(now));
 }
 
 // A computing thread keeps the core for a time slice of some milliseconds; a sleeping thread gets
@@ -262,7 +262,7 @@ void ServerThread::note_iteration(bool is_busy) {
     handoff_.note_urgent();
   }
   if (std::exchange(was_preempted_, false) && is_busy) {
-    oversubscription_.note_loss(Clock::now());
+    oversubscription_.record_lost_slice(Clock::now());
   }
 }
 
