@@ -152,7 +152,7 @@ class NodeControlChannel {
   [[nodiscard]] virtual ConnectionLoss contact(NodeId /*node*/) noexcept { return {}; }
   /// Records that other ranks found that this rank has died, or that their connection to it was
   /// lost. From then on an unknown state is reported as lost.
-  virtual void note_loss(WorldRank /*rank*/, bool /*has_died*/) noexcept {}
+  virtual void record_loss(WorldRank /*rank*/, bool /*has_died*/) noexcept {}
 
   /// Makes the connection that deliver() and the other functions need. Errors: as theirs.
   virtual Status connect(NodeId node) = 0;

@@ -123,9 +123,9 @@ TEST_F(LostConnection, ThatWasNeverMadeReportsNothingYetIfNoAgentReplies) {
     EXPECT_EQ(*state, PeerState::unknown);
   });
   EXPECT_FALSE(channel_->is_gone(other)) << "it may be stopped";
-  channel_->note_loss(other, false);
+  channel_->record_loss(other, false);
   EXPECT_TRUE(channel_->is_gone(other)) << "other ranks have lost the peer, and it does not reply";
-  channel_->note_loss(other, true);
+  channel_->record_loss(other, true);
   EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::died);
 }
 
@@ -144,7 +144,7 @@ TEST_F(LostConnection, IsNotReportedForAStoppedAgent) {
 }
 
 TEST_F(LostConnection, ThatOthersReportedIsNoLossIfTheNodeReplies) {
-  channel_->note_loss(other, true);
+  channel_->record_loss(other, true);
   EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
 }
 

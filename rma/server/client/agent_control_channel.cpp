@@ -173,7 +173,7 @@ Result<PeerState> AgentControlChannel::state_of_unreachable(WorldRank rank, cons
              : Result<PeerState>(failure);
 }
 
-void AgentControlChannel::note_loss(WorldRank rank, bool has_died) noexcept {
+void AgentControlChannel::record_loss(WorldRank rank, bool has_died) noexcept {
   detail::catch_bad_alloc([&]() -> Status {
     const std::lock_guard guard(losses_mutex_);
     bool& has = losses_[rank];

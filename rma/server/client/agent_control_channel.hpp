@@ -46,7 +46,7 @@ class AgentControlChannel final : public detail::NodeControlChannel {
   [[nodiscard]] detail::ConnectionLoss contact(NodeId node) noexcept override {
     return client_->links().contact(node);
   }
-  void note_loss(WorldRank rank, bool has_died) noexcept override;
+  void record_loss(WorldRank rank, bool has_died) noexcept override;
   Result<std::optional<std::uint32_t>> read_word(NodeId node, RegionId memory,
                                                  std::uint64_t offset) override;
 
@@ -68,7 +68,7 @@ class AgentControlChannel final : public detail::NodeControlChannel {
   const detail::NodeMap& nodes_;
   std::shared_ptr<const ShutdownNotices> shutdown_notices_;
   detail::Directory directory_;
-  // Losses that were reported by note_loss().
+  // Losses that were reported by record_loss().
   std::mutex losses_mutex_;
   std::map<WorldRank, bool> losses_;  // true: it has died
 };
