@@ -40,7 +40,7 @@ enum class Presence : std::uint32_t { absent, here, left };
 struct JoinMessage {
   std::uint64_t key = 0;     ///< hash of the team's list of ranks
   std::uint64_t offset = 0;  ///< of the team's memory in the node's memory; unused between nodes
-  std::int32_t sender = -1;  ///< its world rank; set by Node::invite
+  std::int32_t sender = -1;  ///< its world rank; set by Node::send_join
   std::uint32_t memory = 0;  ///< between nodes: number of the team's memory; 0: none
 };
 

@@ -90,8 +90,8 @@ class NodeControlChannel {
                          std::span<const std::byte> bytes, std::uint64_t flag_offset,
                          std::uint64_t flag) = 0;
 
-  /// As Node::invite, for a rank of another node. The join message names its sender.
-  virtual Status invite(WorldRank rank, const JoinMessage& message) = 0;
+  /// As Node::send_join, for a rank of another node. The join message names its sender.
+  virtual Status send_join(WorldRank rank, const JoinMessage& message) = 0;
 
   /// Stores a 32-bit word in a rank's slice after all that this thread did to that rank before, and
   /// wakes the rank if it waits for the word. Complete: at return the store is on its way.

@@ -236,7 +236,7 @@ TEST_F(AgentRobustness, AFrameOfAnotherConnectionIsRefused) {
 
 TEST_F(AgentRobustness, ARankOfTheAgentsOwnNodeMayOnlyAskForTheAddressOfItsDevice) {
   std::size_t warnings = 0;
-  for (const Kind kind : {Kind::put, Kind::get, Kind::deliver, Kind::invite, Kind::lock}) {
+  for (const Kind kind : {Kind::put, Kind::get, Kind::deliver, Kind::join, Kind::lock}) {
     RawPeer peer = authenticated_peer(WorldRank{0});
     FrameHeader way = request(Kind::locate);
     way.origin = WorldRank{0};

@@ -171,12 +171,12 @@ class ClusterControlChannel final : public NodeControlChannel, private Liveness 
     cluster_.shared_state().deliveries.fetch_add(1);
     return {};
   }
-  Status invite(WorldRank rank, const JoinMessage& join_message) override {
+  Status send_join(WorldRank rank, const JoinMessage& join_message) override {
     const auto node = open_node(rank);
     std::atomic<bool>& is_on_other_node =
         cluster_.shared_state().is_on_other_node[static_cast<std::size_t>(context_.place)];
     is_on_other_node = true;
-    Status status = node->invite(node->local_rank_of(rank), join_message);
+    Status status = node->send_join(node->local_rank_of(rank), join_message);
     is_on_other_node = false;
     return status;
   }

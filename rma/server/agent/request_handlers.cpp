@@ -209,14 +209,14 @@ Status notify(RequestContext& context, Request& request) {
 
 // The agent serves other peers, too, and so does not wait for room in a rank's inbox: 0 means try
 // again.
-Status invite(RequestContext& context, Request& request) {
+Status join(RequestContext& context, Request& request) {
   const FrameHeader& header = request.header;
-  TESSERA_ASSIGN_OR_RETURN(const int invited, local_rank_of(context, header.target));
+  TESSERA_ASSIGN_OR_RETURN(const int receiver, local_rank_of(context, header.target));
   TESSERA_ASSIGN_OR_RETURN(const bool is_in,
-                           context.node.try_send_join(invited, {.key = header.words[0],
-                                                                .offset = header.offset,
-                                                                .sender = header.origin.value,
-                                                                .memory = header.region.value}));
+                           context.node.try_send_join(receiver, {.key = header.words[0],
+                                                                 .offset = header.offset,
+                                                                 .sender = header.origin.value,
+                                                                 .memory = header.region.value}));
   return context.connection.answer(header, Kind::value, is_in ? 1 : 0);
 }
 
@@ -445,7 +445,7 @@ constexpr std::array<RequestHandler, kind_count + 1> make_handlers() {
   set(Kind::fence, {.execute = fence});
   set(Kind::lock, {.execute = lock});
   set(Kind::notify, {.execute = notify});
-  set(Kind::invite, {.execute = invite});
+  set(Kind::join, {.execute = join});
   set(Kind::probe, {.execute = probe});
   set(Kind::introduce, {.execute = introduce});
   return table;

@@ -62,13 +62,13 @@ Status AgentControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t 
 
 // A rank's inbox may be full. The agent serves others, too, and does not wait for room, so this
 // retries.
-Status AgentControlChannel::invite(WorldRank rank, const JoinMessage& invitation) {
-  const FrameHeader header{.kind = Kind::invite,
+Status AgentControlChannel::send_join(WorldRank rank, const JoinMessage& message) {
+  const FrameHeader header{.kind = Kind::join,
                            .origin = client_->options().rank,
                            .target = rank,
-                           .region = RegionId{invitation.memory},
-                           .offset = invitation.offset,
-                           .words = {invitation.key, 0}};
+                           .region = RegionId{message.memory},
+                           .offset = message.offset,
+                           .words = {message.key, 0}};
   Result<std::uint64_t> is_in = std::uint64_t{0};
   detail::poll_until(detail::rank_waits, [&] {
     is_in = query_word(nodes_.node_of(rank), header);

@@ -82,7 +82,7 @@ Status MpiControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t of
   }
 }
 
-Status MpiControlChannel::invite(WorldRank rank, const detail::JoinMessage& message) {
+Status MpiControlChannel::send_join(WorldRank rank, const detail::JoinMessage& message) {
   return send(nodes_.first_rank_of(nodes_.node_of(rank)), {.kind = MessageKind::join,
                                                            .target = rank.value,
                                                            .memory = message.memory,
