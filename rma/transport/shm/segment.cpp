@@ -180,7 +180,7 @@ Status ArenaSegment::free() {
 }
 
 void ArenaSegment::abandon() noexcept {
-  if (ref_count().let_go(node_, node_members_, index_)) {
+  if (ref_count().release(node_, node_members_, index_)) {
     free_addresses();
   }
 }
