@@ -32,7 +32,7 @@ struct Directory::Entry {
 // Excludes all readers for a scope.
 class Directory::WriteLock {
  public:
-  WriteLock(DirectoryHeader& header, const LockContext& context) noexcept : shards_(header.lanes) {
+  WriteLock(DirectoryHeader& header, const LockContext& context) noexcept : shards_(header.shards) {
     for (DirectoryHeader::Shard& shard : shards_) {
       shard.lock.lock(context);
     }

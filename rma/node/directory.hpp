@@ -70,7 +70,7 @@ class Directory {
   /// Calls action(slice), during which the slice is not removed; false if there is no such slice.
   template <class Action>
   bool visit(RegionId region, WorldRank owner, Action&& action) const {
-    const RobustGuard guard(header().lanes[shard_].lock, context_);
+    const RobustGuard guard(header().shards[shard_].lock, context_);
     const DirectorySlice* const slice = look_up(region, owner);
     if (slice == nullptr) {
       return false;

@@ -63,12 +63,12 @@ inline constexpr std::size_t stripe_count = 1024;
 
 /// The header of the table that node/directory.hpp describes.
 struct DirectoryHeader {
-  /// One for each concurrent reader; a rank that changes the table takes all, in order.
+  /// The table's lock, in parts: a reader locks its own, a writer all of them, in order.
   struct alignas(cache_line) Shard {
     RobustLock lock;
   };
   static constexpr int shard_count = 8;
-  std::array<Shard, shard_count> lanes;
+  std::array<Shard, shard_count> shards;
   std::uint64_t offset = 0;  ///< of the table in the arena; 0: none yet
   std::uint64_t used = 0;    ///< entries that are not empty
 };

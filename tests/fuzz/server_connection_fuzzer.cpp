@@ -91,8 +91,8 @@ class FuzzedNode {
     must(memory_->header().magic == magic_ && memory_->header().ranks == 2);
     must(memory_->record(0).inbox_lock.try_lock(node_->lock_context()));
     memory_->record(0).inbox_lock.unlock();
-    must(memory_->header().directory.lanes[0].lock.try_lock(node_->lock_context()));
-    memory_->header().directory.lanes[0].lock.unlock();
+    must(memory_->header().directory.shards[0].lock.try_lock(node_->lock_context()));
+    memory_->header().directory.shards[0].lock.unlock();
   }
 
  private:

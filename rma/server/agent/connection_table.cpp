@@ -55,7 +55,7 @@ void ConnectionTable::begin(std::unique_ptr<Channel> channel) {
   Served served;
   served.connection = std::make_unique<ServerConnection>(
       std::move(channel), std::move(handshake).take(), *shared_.node, locks_,
-      ServerConnectionOptions{.lane = number_,
+      ServerConnectionOptions{.shard = number_,
                               .max_unsent_reply_bytes = shared_.options.answer_bytes,
                               .limits = shared_.options.limits,
                               .fabric = fabric_,

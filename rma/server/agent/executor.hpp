@@ -37,11 +37,11 @@ struct Place {
 
 class Executor {
  public:
-  /// `lane`: the shard of the directory that this executor uses.
-  explicit Executor(detail::Node& node, int lane = 0, const PackingLimits& limits = {}) noexcept
+  /// `shard`: of the directory of slices, which this executor locks.
+  explicit Executor(detail::Node& node, int shard = 0, const PackingLimits& limits = {}) noexcept
       : node_(node),
         stripes_(node),
-        directory_(node.arena(), node.lock_context(), lane),
+        directory_(node.arena(), node.lock_context(), shard),
         limits_(limits) {}
 
   /// Finds the slice that `header` addresses and checks that everything `pattern` touches is inside

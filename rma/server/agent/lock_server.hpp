@@ -27,9 +27,9 @@ namespace tessera::rma::server {
 
 class RemoteLockServer {
  public:
-  /// `lane`: the shard of the directory.
-  explicit RemoteLockServer(detail::Node& node, int lane = 0) noexcept
-      : node_(node), directory_(node.arena(), node.lock_context(), lane) {}
+  /// `shard`: of the directory of slices, which this thread locks.
+  explicit RemoteLockServer(detail::Node& node, int shard = 0) noexcept
+      : node_(node), directory_(node.arena(), node.lock_context(), shard) {}
 
   /// Receives the outcome of a lock request: a word as lock_word() returns it, or an error. An
   /// error that the callback itself has ends its peer's connection; forget() is called for that

@@ -14,7 +14,7 @@ namespace tessera::rma::server {
 
 RequestReceiver::RequestReceiver(ServerConnection& connection, detail::Node& node,
                                  RemoteLockServer& locks, const ServerConnectionOptions& options)
-    : context_{connection, node, locks, options, Executor(node, options.lane, options.limits)} {}
+    : context_{connection, node, locks, options, Executor(node, options.shard, options.limits)} {}
 
 // --- Checks. An error here ends the connection: no correct peer sends such a frame.
 

@@ -32,7 +32,7 @@
 namespace tessera::rma::server {
 
 struct ServerConnectionOptions {
-  int lane = 0;  ///< shard of the directory
+  int shard = 0;  ///< of the directory of slices: the one that this agent thread locks
   /// Replies that had no room; above this no request is read.
   std::size_t max_unsent_reply_bytes = max_packed_bytes;
   PackingLimits limits{};
