@@ -303,7 +303,7 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   if (locks->memory.value != 0) {
     return lock_remote(owner, *locks, index);
   }
-  if (QueueLock& wanted = local_lock(*locks, index); wanted.take(node_)) [[likely]] {
+  if (QueueLock& wanted = local_lock(*locks, index); wanted.try_lock(node_)) [[likely]] {
     wanted.record_thread(this_thread(node_));
     if (Recorder* const recorder = team.job().recorder()) [[unlikely]] {
       recorder->record_done(Wait::lock);
@@ -419,7 +419,7 @@ Result<LockOutcome> LockSetState::try_lock_local(const OwnersLocks& locks,
                                                  std::int64_t index) const {
   int dead_local_rank = -1;
   QueueLock& wanted = local_lock(locks, index);
-  const auto outcome = wanted.try_take(node_, node_.local_rank(), dead_local_rank);
+  const auto outcome = wanted.try_lock(node_, node_.local_rank(), dead_local_rank);
   if (!outcome) {
     return LockOutcome{.is_acquired = false, .is_busy = true};
   }

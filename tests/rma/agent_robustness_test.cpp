@@ -524,7 +524,7 @@ TEST_F(AgentRobustness, ARankThatEndsWithItsFirstRequestKeepsNoLock) {
     std::optional<detail::QueueLock::Outcome> outcome;
     EXPECT_TRUE(test::eventually(
         [&] {
-          outcome = node.lock(0).try_take(node.node(), 0, dead);
+          outcome = node.lock(0).try_lock(node.node(), 0, dead);
           return outcome.has_value();
         },
         detail::rig_time_limit));

@@ -60,7 +60,7 @@ class RemoteLockServer {
   /// Calls action(lock) with the lock that `request` names; the lock cannot be freed meanwhile.
   template <class Action>
   Status visit(const FrameHeader& request, Action&& action) const;
-  [[nodiscard]] Result<std::uint64_t> try_take(const FrameHeader& request) const;
+  [[nodiscard]] Result<std::uint64_t> try_lock(const FrameHeader& request) const;
   /// True when it was answered.
   bool advance(Waiting& waiting, const Answer& answer);
 
