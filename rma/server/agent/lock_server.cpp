@@ -44,8 +44,8 @@ Result<std::uint64_t> RemoteLockServer::try_lock(const FrameHeader& request) con
   LockOutcome outcome_so_far{.is_acquired = false, .is_busy = true};
   TESSERA_RETURN_IF_ERROR(visit(request, [&](QueueLock& lock) {
     int dead_local_rank = -1;
-    const int guest = node_.remote_rank_slot(request.origin);
-    if (const auto outcome = lock.try_lock(node_, guest, dead_local_rank)) {
+    const int remote_rank = node_.remote_rank_slot(request.origin);
+    if (const auto outcome = lock.try_lock(node_, remote_rank, dead_local_rank)) {
       outcome_so_far = detail::lock_outcome_of(node_, *outcome, dead_local_rank);
     }
   }));
@@ -118,8 +118,8 @@ std::chrono::milliseconds RemoteLockServer::max_delay() const {
   return is_ring_full ? pause_for_room : liveness_interval;
 }
 
-void RemoteLockServer::forget(WorldRank guest) {
-  std::erase_if(waiting_, [&](const Waiting& each) { return each.request.origin == guest; });
+void RemoteLockServer::forget(WorldRank remote_rank) {
+  std::erase_if(waiting_, [&](const Waiting& each) { return each.request.origin == remote_rank; });
 }
 
 }  // namespace tessera::rma::server

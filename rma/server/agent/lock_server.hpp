@@ -50,7 +50,7 @@ class RemoteLockServer {
   [[nodiscard]] std::chrono::milliseconds max_delay() const;
 
   /// This remote rank is gone: its requests no longer wait.
-  void forget(WorldRank guest);
+  void forget(WorldRank remote_rank);
 
  private:
   struct Waiting {
