@@ -22,8 +22,8 @@ namespace tessera::rma::detail {
 namespace {
 
 void count_lock(const JobState& job, WorldRank owner) {
-  if (CachedSlice* const line = job.slices().counting_entry(owner)) {
-    line->count(Op::lock, 0);
+  if (CachedSlice* const entry = job.slices().counting_entry(owner)) {
+    entry->count(Op::lock, 0);
   } else {
     job.slices().counters().add(owner, no_region, Op::lock, {1, 0});
   }
