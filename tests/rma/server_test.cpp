@@ -440,7 +440,7 @@ class LockClient {
   // Sends the request without waiting; result() waits.
   void ask(std::uint64_t offset, RegionId memory = lock_memory) {
     done_.begin();
-    Awaited pending;
+    PendingReply pending;
     pending.done = &done_;
     pending.word = &word_;
     EXPECT_TRUE(ok(connection_.ask(request(Kind::lock, offset, memory), {}, std::move(pending))));
@@ -459,7 +459,7 @@ class LockClient {
     done.begin();
     FrameHeader header = request(Kind::unlock, offset, lock_memory);
     header.flags = flags::wants_answer;
-    Awaited pending;
+    PendingReply pending;
     pending.done = &done;
     TESSERA_RETURN_IF_ERROR(connection_.ask(header, {}, std::move(pending)));
     connection_.wait(done);

@@ -212,29 +212,30 @@ void RequestReceiver::store_in_place(Store&& store) {
                   });
 }
 
-void RequestReceiver::store_payload(std::span<const iovec> places,
+void RequestReceiver::store_payload(std::span<const iovec> destinations,
                                     std::span<const std::byte> bytes) {
   if (!is_in_place_) {
-    FrameSink::store_payload(places, bytes);
+    FrameSink::store_payload(destinations, bytes);
     return;
   }
-  store_in_place([&] { FrameSink::store_payload(places, bytes); });
+  store_in_place([&] { FrameSink::store_payload(destinations, bytes); });
 }
 
-Result<std::size_t> RequestReceiver::receive_payload(Channel& channel, std::vector<iovec>& places,
+Result<std::size_t> RequestReceiver::receive_payload(Channel& channel,
+                                                     std::vector<iovec>& destinations,
                                                      std::size_t next, iovec rest) {
   if (!is_in_place_) {
-    return FrameSink::receive_payload(channel, places, next, rest);
+    return FrameSink::receive_payload(channel, destinations, next, rest);
   }
   Result<std::size_t> came = std::size_t{0};
-  store_in_place([&] { came = FrameSink::receive_payload(channel, places, next, rest); });
+  store_in_place([&] { came = FrameSink::receive_payload(channel, destinations, next, rest); });
   if (current_.refusal.ok()) {
     return came;
   }
   const std::size_t room =
-      std::min(total_bytes(std::span(std::as_const(places)).subspan(next)), max_packed_bytes);
-  const iovec place{packed_.take(room), room};
-  return channel.receive(std::span(&place, 1));
+      std::min(total_bytes(std::span(std::as_const(destinations)).subspan(next)), max_packed_bytes);
+  const iovec piece{packed_.take(room), room};
+  return channel.receive(std::span(&piece, 1));
 }
 
 // The bytes of an unfinished delivery are not read, because its flag was not stored.

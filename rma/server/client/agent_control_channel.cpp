@@ -215,11 +215,11 @@ Result<std::uint64_t> query_word_with(Way& way, ClientConnection& link, const Fr
   Completion done;
   done.begin();
   std::int64_t word = 0;
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.word = &word;
-  awaited.is_lock = header.kind == Kind::lock;
-  TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
+  PendingReply pending;
+  pending.done = &done;
+  pending.word = &word;
+  pending.is_lock = header.kind == Kind::lock;
+  TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(pending)));
   way.wait(done);
   TESSERA_RETURN_IF_ERROR(done.take_error());
   return static_cast<std::uint64_t>(word);
@@ -304,11 +304,11 @@ Result<std::uint64_t> AgentControlChannel::query_until(TransientConnection::Time
   };
   const auto question = std::make_shared<PendingQuery>();
   question->done.begin();
-  Awaited awaited;
-  awaited.done = &question->done;
-  awaited.word = &question->word;
-  awaited.held = question;
-  TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
+  PendingReply pending;
+  pending.done = &question->done;
+  pending.word = &question->word;
+  pending.held = question;
+  TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(pending)));
   if (!client_->progress().wait_until(
           question->done, [] { return false; }, deadline)) {
     return Status::error(Code::timed_out, "the agent does not answer at present");

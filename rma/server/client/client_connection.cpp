@@ -25,11 +25,11 @@ void ask_one_by_one(ClientConnection& link, const BatchedGets& gets) {
     FrameHeader header = gets.request;
     header.offset = each.remote_offset;
     header.words[1] = each.bytes;
-    Awaited awaited;
-    awaited.done = gets.done[i];
-    awaited.bytes = static_cast<std::byte*>(each.local);
-    awaited.size = each.bytes;
-    if (Status status = link.owner_of(header).ask(header, {}, std::move(awaited)); !status.ok()) {
+    PendingReply pending;
+    pending.done = gets.done[i];
+    pending.bytes = static_cast<std::byte*>(each.local);
+    pending.size = each.bytes;
+    if (Status status = link.owner_of(header).ask(header, {}, std::move(pending)); !status.ok()) {
       gets.done[i]->end(std::move(status));
     }
   }
@@ -88,28 +88,19 @@ Status ClientConnection::post_copy(const FrameHeader& header, std::span<const st
 }
 
 Status ClientConnection::ask(FrameHeader header, std::span<const std::byte> descriptor,
-                             Awaited awaited) {
+                             PendingReply pending) {
   const bool is_long_in_background =
-      awaited.size >= min_stream_bytes && awaited.done->is_in_background();
+      pending.size >= min_stream_bytes && pending.done->is_in_background();
   if (route_.is_shared() && client_.options().direct_replies && !channel_.is_connected()) {
     TESSERA_RETURN_IF_ERROR(route_.connect());
   }
-  // Takes the operation back unless it was posted.
-  struct Entered {
-    ~Entered() {
-      if (operation != 0) {
-        static_cast<void>(table.take(operation));
-      }
-    }
-    ReplyTable& table;
-    std::uint64_t operation;
-  } entered{replies_, replies_.enter(awaited, *this)};
-  header.operation = entered.operation;
+  ReplyTable::Entry entry = replies_.insert(pending, *this);
+  header.operation = entry.operation();
   const When when = replies_.count() > 1 ? When::soon : When::now;
   Status status = post({.header = header, .descriptor = descriptor}, when);
-  entered.operation = 0;
+  entry.keep();
   if (!status.ok()) {
-    // Unless lose() was faster and has ended it.
+    // If lose() was faster, it has ended the operation.
     return replies_.take(header.operation) ? std::move(status) : Status();
   }
   if (is_long_in_background) {
@@ -173,14 +164,14 @@ Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
   detail::RdmaAddressBytes other;
   Completion done;
   done.begin();
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.bytes = other.data();
-  awaited.size = other.size();
+  PendingReply pending;
+  pending.done = &done;
+  pending.bytes = other.data();
+  pending.size = other.size();
   TESSERA_RETURN_IF_ERROR(ask({.kind = Kind::path,
                                .descriptor_bytes = static_cast<std::uint32_t>(mine.size()),
                                .origin = client_.options().rank},
-                              mine, std::move(awaited)));
+                              mine, std::move(pending)));
   // If this fails, the caller reconnects and then destroys this link. Until then the agent must see
   // a connection, or it treats this rank as lost.
   const auto is_over = [&] {

@@ -52,7 +52,7 @@ class ClientConnection {
   Status post_copy(const FrameHeader& header, std::span<const std::byte> body, When when);
   /// Sends a request that gets a reply: its completion ends exactly once, unless this returns an
   /// error.
-  Status ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited);
+  Status ask(FrameHeader header, std::span<const std::byte> descriptor, PendingReply pending);
   /// Waits until `done` has ended.
   void wait(Completion& done);
   /// Sends the frame `bye` after everything that is still unsent: no further requests follow.

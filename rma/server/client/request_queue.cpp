@@ -175,14 +175,14 @@ Status RequestQueue::send_batch(When when) {
   if (batch_.is_empty()) {
     return {};
   }
-  Awaited gets;
+  PendingReply gets;
   OperationBatch::List list;
   Status sent = catch_bad_alloc([&]() -> Status {
     list = batch_.take();
     if (list.gets != nullptr) {
       gets.size = list.bytes;
       gets.gets = std::move(list.gets);
-      list.header.operation = link_.owner_of(list.header).replies().enter(gets, link_);
+      list.header.operation = link_.owner_of(list.header).replies().insert(gets, link_).keep();
     }
     return queue_.post(encode(list.header, list.descriptor), std::move(list.body), when);
   });
@@ -194,7 +194,7 @@ Status RequestQueue::send_batch(When when) {
 }
 
 // Nothing of the batch was sent, and other requests still can be.
-void RequestQueue::fail_batch(const OperationBatch::List& list, Awaited gets, Status lack) {
+void RequestQueue::fail_batch(const OperationBatch::List& list, PendingReply gets, Status lack) {
   const bool are_gets = batch_.has_gets();
   batch_.fail(lack);  // if it could not even be taken
   if (!are_gets) {

@@ -110,7 +110,7 @@ class RequestQueue {
  private:
   Status append(const PostedRequest& request, When when);
   Status send_batch(When when);
-  void fail_batch(const OperationBatch::List& list, Awaited gets, Status lack);
+  void fail_batch(const OperationBatch::List& list, PendingReply gets, Status lack);
   Status flush_locked();
   void note_unsent();
   void wait_for_room();

@@ -37,7 +37,7 @@ Status RequestRoute::post(PostedRequest request, RequestQueue::When when) {
     header.reply_to = link_.client().options().direct_replies && link_.channel().is_connected()
                           ? link_.client().links().own_node().value
                           : -1;
-    link_.replies().note_way(header.operation, *way);
+    link_.replies().record_requester(header.operation, *way);
     if (auto posted = way->queue().post(link_, request, when)) {
       return std::move(*posted);
     }
@@ -58,13 +58,13 @@ Status RequestRoute::order_before(Kind kind) {
   }
   Completion done;
   done.begin();
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.fenced = changes.count();
+  PendingReply pending;
+  pending.done = &done;
+  pending.fenced = changes.count();
   TESSERA_RETURN_IF_ERROR(link_.ask({.kind = Kind::fence,
                                      .origin = link_.client().options().rank,
                                      .target = link_.client().links().first_rank_of(link_.node())},
-                                    {}, std::move(awaited)));
+                                    {}, std::move(pending)));
   link_.wait(done);
   return done.take_error();
 }

@@ -156,9 +156,9 @@ void ShutdownNotices::send_to(Client& client, NodeId node, const std::vector<std
   const FrameHeader fence{.kind = Kind::fence, .origin = notice.origin, .target = notice.target};
   NotifiedNode& one = notified.emplace_back(std::move(transient), link);
   one.received.begin();
-  Awaited awaited;
-  awaited.done = &one.received;
-  if (!link->ask(fence, {}, std::move(awaited)).ok()) {
+  PendingReply pending;
+  pending.done = &one.received;
+  if (!link->ask(fence, {}, std::move(pending)).ok()) {
     one.received.end({});
   }
 }
