@@ -183,9 +183,9 @@ void RequestReceiver::find_places(std::vector<iovec>& into) {
   const FrameHeader& header = current_.header;
   const Executor& executor = context_.executor;
   if (header.kind == Kind::put && executor.goes_direct(current_.pattern)) {
-    const Result<Place> place = executor.find(header, current_.pattern);
-    current_.refusal = place.status();
-    is_in_place_ = place.ok() && executor.pieces_of(*place, current_.pattern, into);
+    const Result<SliceLocation> location = executor.find(header, current_.pattern);
+    current_.refusal = location.status();
+    is_in_place_ = location.ok() && executor.pieces_of(*location, current_.pattern, into);
   } else if (header.kind == Kind::deliver && header.payload_bytes <= max_packed_bytes &&
              executor.goes_direct(CopyShape::contiguous(header.payload_bytes))) {
     current_.refusal = executor.visit_mail(header, [&](std::byte* memory) {
@@ -204,12 +204,13 @@ void RequestReceiver::store_in_place(Store&& store) {
   if (!refusal.ok()) {
     return;
   }
-  refusal = current_.header.kind == Kind::deliver
-                ? context_.executor.visit_mail(current_.header, [&](std::byte*) { store(); })
-                : context_.executor.visit(current_.header, current_.pattern, [&](const Place&) {
-                    store();
-                    return Status();
-                  });
+  refusal =
+      current_.header.kind == Kind::deliver
+          ? context_.executor.visit_mail(current_.header, [&](std::byte*) { store(); })
+          : context_.executor.visit(current_.header, current_.pattern, [&](const SliceLocation&) {
+              store();
+              return Status();
+            });
 }
 
 void RequestReceiver::store_payload(std::span<const iovec> destinations,
