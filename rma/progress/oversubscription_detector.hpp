@@ -34,7 +34,7 @@ class OversubscriptionDetector {
 
   /// Yields. Returns true if another thread had the core for a time slice.
   static bool yield() noexcept;
-  /// Records that the awaited event arrived while another thread had the core.
+  /// Records that the event for which it waited arrived while another thread had the core.
   void record_lost_slice(Clock::time_point now) noexcept;
   /// True for a period after a lost slice: the thread should sleep and not yield.
   [[nodiscard]] bool is_oversubscribed(Clock::time_point now) const noexcept {

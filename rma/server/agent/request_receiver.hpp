@@ -72,7 +72,7 @@ class RequestReceiver final : public FrameSink {
 
   RequestContext context_;
   Request current_;
-  PackedBuffer packed_;  // the payload, if it did not come with the request and is not in@location
+  PackedBuffer packed_;  // the payload, if it did not come with the request and is not in place
   bool is_in_place_ = false;  // the payload goes directly to memory
   bool is_stale_ = false;     // the origin has changed its route since
   bool was_urgent_ = false;
