@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/wire.hpp"
+#include "bench/net/net_suite.hpp"
 #include "bench/rma/tessera_candidate.hpp"
 #include "bench/support/job_group.hpp"
 #include "bench/support/statistics.hpp"
