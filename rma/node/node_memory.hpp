@@ -128,7 +128,7 @@ class NodeMemory {
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return header().total_bytes; }
   /// What a user may do to get more than size(), for a hint.
-  [[nodiscard]] std::string enlarging() const;
+  [[nodiscard]] std::string hint_to_enlarge() const;
   [[nodiscard]] NodeHeader& header() const noexcept {
     return *reinterpret_cast<NodeHeader*>(base_);
   }

@@ -38,7 +38,7 @@ TEST(NodeMemory, TakesLessAddressSpaceIfItMustAndReportsIfEvenTheMinimumIsTooMuc
     const auto made = NodeMemory::create(2, 16ULL << 30);
     // The arena takes at most half of the limit; the other half is for the program.
     _exit(made.ok() && (*made)->size() >= 64ULL << 20 && (*made)->size() <= 256ULL << 20 &&
-                  (*made)->enlarging() ==
+                  (*made)->hint_to_enlarge() ==
                       "raise the limit on address space, 512.0 MiB (ulimit -v unlimited): it "
                       "limits the arena"
               ? 0
@@ -50,7 +50,7 @@ TEST(NodeMemory, TakesLessAddressSpaceIfItMustAndReportsIfEvenTheMinimumIsTooMuc
     setrlimit(RLIMIT_AS, &one_gib);
     const auto made = NodeMemory::create(2, 128ULL << 20);
     _exit(made.ok() && (*made)->size() == 128ULL << 20 &&
-                  (*made)->enlarging() == "set TESSERA_ARENA_MIB to a larger value"
+                  (*made)->hint_to_enlarge() == "set TESSERA_ARENA_MIB to a larger value"
               ? 0
               : 1);
   });
@@ -173,7 +173,8 @@ TEST(LivenessLock, OfALocalRankThatAnotherProcessHoldsIsAnInternalError) {
   ASSERT_TRUE(eventually([&] { return memory->has_liveness_lock(1); }));
   const Status status = memory->hold_liveness_lock(1);
   EXPECT_EQ(status.code(), Code::internal);
-  EXPECT_TRUE(status.message().starts_with("cannot mark local rank 1 as alive: "));
+  EXPECT_TRUE(
+      status.message().starts_with("cannot lock the byte that marks local rank 1 as alive: "));
 }
 
 TEST(Node, KnowsTheLocalRanksOfRanksThatAreNotConsecutive) {
