@@ -71,8 +71,8 @@ class SparePieces {
   }
 
  private:
-  // An operation uses at most about six: the panels of two steps and a tile. With more, the
-  // smallest are freed.
+  // Room for the panels of two steps, a tile, and some more. If all are in use, the smallest is
+  // freed.
   std::array<ScratchPiece, 8> pieces_;
   std::size_t bytes_in_use_ = 0;
   std::size_t peak_bytes_ = 0;
