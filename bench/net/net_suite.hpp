@@ -60,8 +60,7 @@ class NetSuite {
   [[nodiscard]] std::optional<Candidate> mpi_get(std::size_t bytes) const;
   [[nodiscard]] std::optional<Started> mpi_started_get(std::size_t bytes) const;
 
-  /// Collective. Samples are so long that the barriers between them, over the network, matter
-  /// little.
+  /// Collective. Uses long samples, because ranks synchronise over the network before each.
   std::vector<Measured> measure(Topic& topic, const Line& line,
                                 const std::vector<Candidate>& candidates) {
     return session_.measure(topic, line, candidates,
