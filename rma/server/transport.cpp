@@ -172,7 +172,7 @@ Result<std::vector<StartupRecord>> exchange_records(const TransportContext& cont
   return all;
 }
 
-void note_error(StartupRecord& mine, const Status& status) {
+void record_error(StartupRecord& mine, const Status& status) {
   mine.code = static_cast<std::uint32_t>(status.code());
   const std::string text = status.message();
   std::copy_n(text.begin(), std::min(text.size(), mine.error.size() - 1), mine.error.begin());
@@ -186,7 +186,7 @@ Result<std::shared_ptr<detail::RdmaProvider>> find_on_all(const FindRdmaProvider
                      .memory = reachable_memory_of(detail::nodes_of(context).node)});
   StartupRecord mine;
   if (!found.ok()) {
-    note_error(mine, found.status());
+    record_error(mine, found.status());
   }
   TESSERA_RETURN_IF_ERROR(exchange_records(context, mine).status());
   return found;
@@ -251,10 +251,10 @@ std::optional<TcpListener> prepare_agent(const TransportContext& context, Startu
     listener.emplace(std::move(listening).take());
     mine.agent = listener->address();
   } else {
-    note_error(mine, listening.status());
+    record_error(mine, listening.status());
   }
   if (Status made = ShutdownNotices::publish(*nodes.node, *nodes.map); !made.ok()) {
-    note_error(mine, made);
+    record_error(mine, made);
   }
   return listener;
 }
@@ -264,7 +264,7 @@ std::optional<TcpListener> prepare_agent(const TransportContext& context, Startu
 void draw_identity(StartupRecord& mine) {
   auto secret = new_secret();
   if (!secret.ok()) {
-    note_error(mine, secret.status());
+    record_error(mine, secret.status());
     return;
   }
   std::copy(secret->bytes().begin(), secret->bytes().end(), mine.secret.begin());
@@ -302,7 +302,7 @@ void choose_job_times(const TransportContext& context, bool is_tcp, StartupRecor
   const auto chosen =
       choose_times(*context.settings, mine.agent, detail::nodes_of(context).machines == 1);
   if (!chosen.ok()) {
-    note_error(mine, chosen.status());
+    record_error(mine, chosen.status());
     return;
   }
   mine.times = *chosen;

@@ -327,10 +327,10 @@ TEST(ChangeTracker, AreCoveredByAFenceBehindThem) {
     const RegionId id{static_cast<std::uint32_t>(1 + random() % 40)};
     if (random() % 50 == 0) {
       fenced = changes.count() - random() % (changes.count() - fenced + 1);
-      changes.note_fenced(fenced);
-      changes.note_fenced(fenced / 2);  // a late reply
+      changes.record_fenced(fenced);
+      changes.record_fenced(fenced / 2);  // a late reply
     } else {
-      changes.note(rank, id);
+      changes.record(rank, id);
       last[{rank.value, id.value}] = changes.count();
     }
     for (const auto& [pair, number] : last) {
@@ -340,7 +340,7 @@ TEST(ChangeTracker, AreCoveredByAFenceBehindThem) {
       }
     }
   }
-  changes.note_fenced(changes.count());
+  changes.record_fenced(changes.count());
   for (const auto& [pair, number] : last) {
     EXPECT_TRUE(changes.is_fenced(WorldRank{pair.first}, RegionId{pair.second}));
     EXPECT_TRUE(changes.is_fenced(WorldRank{pair.first}, any_region));

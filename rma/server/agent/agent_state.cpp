@@ -39,10 +39,10 @@ void AgentState::exclude(WorldRank carrier) {
       connections_of_.erase(found);
     }
   }
-  note_left();
+  record_left();
 }
 
-void AgentState::note_left() {
+void AgentState::record_left() {
   connections_.fetch_sub(1);
   connections_.notify_all();
 }

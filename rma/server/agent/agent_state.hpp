@@ -74,8 +74,8 @@ struct AgentState {
   /// The connection of `carrier` that was entered belongs to another agent, not to a rank.
   void exclude(WorldRank carrier);
   /// The clean-up after a leave() is complete.
-  void note_left();
-  /// Returns after note_left() was called for every connection that entered.
+  void record_left();
+  /// Returns after record_left() was called for every connection that entered.
   void wait_for_peers_to_close() const;
 
   std::shared_ptr<detail::Node> node;

@@ -46,7 +46,7 @@ void ConnectionTable::begin(std::unique_ptr<Channel> channel) {
                                            shared_.options.ranks, shared_.options.node);
   const int fd = channel->descriptor();
   if (!handshake.ok() || !events_.watch(fd, EPOLLIN).ok()) {
-    shared_.unauthenticated_log.note(std::chrono::steady_clock::now(), [&] {
+    shared_.unauthenticated_log.record(std::chrono::steady_clock::now(), [&] {
       return "the connection of " + channel->peer() + " could not be served";
     });
     load_.fetch_sub(1, std::memory_order_relaxed);
@@ -136,7 +136,7 @@ void ConnectionTable::pass_back(int asker, const FrameHeader& answer,
   ServerConnection& connection = *found->second.connection;
   if (connection.peer().is_authenticated && connection.peer().origin == answer.origin) {
     connection.send(answer, std::move(payload)).ignore("the loss is found at the next read");
-    replies_.note_unflushed(connection);
+    replies_.record_unflushed(connection);
   }
 }
 
@@ -233,7 +233,7 @@ void ConnectionTable::finish(int fd, const Status& why) {
 template <class Describe>
 void ConnectionTable::drop(int fd, bool is_stranger, Describe&& describe) {
   if (is_stranger) {
-    shared_.unauthenticated_log.note(std::chrono::steady_clock::now(), describe);
+    shared_.unauthenticated_log.record(std::chrono::steady_clock::now(), describe);
   } else {
     shared_.options.warn(describe());
   }
@@ -265,7 +265,7 @@ void ConnectionTable::remove(int fd) {
     if (shared_.leave(origin, fate)) {
       locks_.forget(origin);
     }
-    shared_.note_left();
+    shared_.record_left();
   } else {
     ++dropped_unauthenticated_;
   }

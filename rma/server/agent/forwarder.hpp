@@ -107,7 +107,7 @@ class Forwarder final : private TrunkListener {
 
   void pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
                  std::vector<std::byte> payload) override;
-  void note_room() override { has_room_ = true; }
+  void record_room() override { has_room_ = true; }
 
   Other& other_at(NodeId node) { return others_[node.value]; }
   [[nodiscard]] Status make_trunk(NodeId node, Other& other);

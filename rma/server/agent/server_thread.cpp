@@ -118,7 +118,7 @@ void ServerThread::run() noexcept {
     {
       const std::lock_guard guard(iteration_mutex_);
       is_busy = poll_once();
-      note_iteration(is_busy);
+      record_iteration(is_busy);
       is_awake = stays_awake();
     }
     if (is_busy) {
@@ -145,7 +145,7 @@ void ServerThread::advance() noexcept {
   }
   poll_once();
   if (connections_.take_urgent()) {
-    handoff_.note_urgent();
+    handoff_.record_urgent();
   }
   // The thread may have been about to sleep for longer than the new requests allow.
   if (max_sleep().count() < sleeps_ms_.load()) {
@@ -257,9 +257,9 @@ bool ServerThread::stays_awake() const {
 // A computing thread keeps the core for a time slice of some milliseconds; a sleeping thread gets
 // the core as soon as something comes. So if something came while the agent had yielded, the agent
 // sleeps instead of polling, for a time that grows.
-void ServerThread::note_iteration(bool is_busy) {
+void ServerThread::record_iteration(bool is_busy) {
   if (connections_.take_urgent()) {
-    handoff_.note_urgent();
+    handoff_.record_urgent();
   }
   if (std::exchange(was_preempted_, false) && is_busy) {
     oversubscription_.record_lost_slice(Clock::now());

@@ -71,7 +71,7 @@ class ServerThread {
   void answer_locks();
 
   [[nodiscard]] bool stays_awake() const;
-  void note_iteration(bool is_busy);
+  void record_iteration(bool is_busy);
   void sleep();
   [[nodiscard]] bool was_rung() const noexcept;
   [[nodiscard]] std::chrono::milliseconds max_sleep() const;

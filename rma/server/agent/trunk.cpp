@@ -218,7 +218,7 @@ Status Trunk::end(const FrameHeader& header) {
                            fmt::format("the agent of node {} acknowledged {} requests of {}",
                                        options_.other.value, header.words[0], in_flight_.size()));
     }
-    note_acknowledged(header.words[0]);
+    record_acknowledged(header.words[0]);
     return {};
   }
   if (state_ == State::asking_for_path && header.operation == 1) {
@@ -233,12 +233,12 @@ Status Trunk::end(const FrameHeader& header) {
   return {};
 }
 
-void Trunk::note_acknowledged(std::uint64_t count) {
+void Trunk::record_acknowledged(std::uint64_t count) {
   for (; count > 0; --count) {
     bytes_in_flight_ -= in_flight_.front().bytes;
     in_flight_.pop_front();
   }
-  listener_.note_room();
+  listener_.record_room();
 }
 
 }  // namespace tessera::rma::server

@@ -53,7 +53,7 @@ class TrunkListener {
   virtual void pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
                          std::vector<std::byte> payload) = 0;
   /// There is room for further requests.
-  virtual void note_room() = 0;
+  virtual void record_room() = 0;
 };
 
 class Trunk final : private FrameSink {
@@ -122,7 +122,7 @@ class Trunk final : private FrameSink {
   Status send_waiting();
   Status post(const FrameHeader& request, std::span<const std::byte> descriptor,
               std::vector<std::byte> payload);
-  void note_acknowledged(std::uint64_t count);
+  void record_acknowledged(std::uint64_t count);
   [[nodiscard]] const ForwardedRequest* find(const FrameHeader& answer) const;
 
   // A request that waits until the connection is established.

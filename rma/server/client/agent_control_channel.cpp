@@ -115,7 +115,7 @@ Status AgentControlChannel::unlock(NodeId node, RegionId memory, std::uint64_t o
   TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   Status posted = link->post({.header = lock_request(Kind::unlock, node, memory, offset)},
                              ClientConnection::When::now);
-  link->route().note_locks(-1);
+  link->route().record_locks(-1);
   return posted;
 }
 

@@ -148,7 +148,7 @@ void ClientConnection::use(std::unique_ptr<Channel> channel) {
 void ClientConnection::begin_on_channel(int descriptor_before) {
   queue_.move_to(*channel_);
   reader_.move_to(*channel_);
-  route_.note_use();
+  route_.record_use();
   client_.progress().stop_watching(*this, descriptor_before);
 }
 
@@ -193,7 +193,7 @@ Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
   const int descriptor_before = channel_.descriptor();
   channel_.move_to(std::move(path));
   begin_on_channel(descriptor_before);
-  note_arrival();  // no thread was notified of data that came meanwhile
+  record_arrival();  // no thread was notified of data that came meanwhile
   return {};
 }
 
@@ -261,7 +261,7 @@ int ClientConnection::progress() {
   if (!came.ok() || !sent.ok()) {
     lose(came.ok() ? sent : came.status());
   } else if (*came) {
-    note_arrival();  // there may be more
+    record_arrival();  // there may be more
   }
   const int answers = receiver_.count();
   const auto failed = receiver_.take_failed_gets();
@@ -299,7 +299,7 @@ void ClientConnection::lose(const Status& reason) {
   if (channel_.path() == nullptr && channel_.is_connected()) {
     shutdown(channel_->descriptor(), SHUT_RDWR);
   }
-  client_.links().note_lost_way(*this, reason);
+  client_.links().end_requests_over(*this, reason);
 }
 
 void ClientConnection::give_up(const Status& reason) {

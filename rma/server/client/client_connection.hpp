@@ -73,7 +73,7 @@ class ClientConnection {
   /// As Channel::on_readable.
   void on_readable();
   /// Something has come over the path: progress() finds it.
-  void note_arrival() noexcept { has_arrived_.store(true); }
+  void record_arrival() noexcept { has_arrived_.store(true); }
   [[nodiscard]] bool needs_progress() const noexcept {
     return has_arrived_.load() || queue_.has_unsent();
   }

@@ -55,7 +55,7 @@ int ClientProgress::advance() {
   int answers = 0;
   if (fabric != nullptr) {
     answers += fabric->progress();
-    note_arrivals(*fabric);
+    record_arrivals(*fabric);
   }
   for (ClientConnection* const link : links_.all()) {
     if (link->channel().path() == nullptr || link->needs_progress()) {
@@ -66,11 +66,11 @@ int ClientProgress::advance() {
 }
 
 // A path announces arrivals, so the other links need not be polled.
-void ClientProgress::note_arrivals(detail::RdmaContext& fabric) const {
+void ClientProgress::record_arrivals(detail::RdmaContext& fabric) const {
   for (const int descriptor : fabric.take_ready_descriptors()) {
     for (ClientConnection* const link : links_.all()) {
       if (link->channel().descriptor() == descriptor) {
-        link->note_arrival();
+        link->record_arrival();
       }
     }
   }

@@ -72,7 +72,7 @@ class ClientProgress {
     return is_asleep_.load() || is_waiting_long_.load();
   }
   [[nodiscard]] detail::Waiter waiter() const noexcept;
-  void note_arrivals(detail::RdmaContext& fabric) const;
+  void record_arrivals(detail::RdmaContext& fabric) const;
   void spin(const detail::Waiter& waiter, const Completion& done);
   void sleep_on_sockets(std::chrono::nanoseconds period) noexcept;
   void poll_sockets(std::chrono::nanoseconds period);

@@ -101,11 +101,11 @@ ClientConnection* Links::clustered(WorldRank rank) noexcept {
   return is_clustered(node) ? existing(node) : nullptr;
 }
 
-void Links::note_lost_way(const ClientConnection& way, const Status& reason) {
+void Links::end_requests_over(const ClientConnection& connection, const Status& reason) {
   if (options_.clusters.are_on()) {
     for (ClientConnection* const link : all()) {
-      if (link != &way) {
-        link->route().note_lost(way, reason);
+      if (link != &connection) {
+        link->route().end_requests_over(connection, reason);
       }
     }
   }

@@ -82,8 +82,8 @@ class Links {
   }
   /// The link to the node of that rank if other agents pass on its requests; else null.
   [[nodiscard]] ClientConnection* clustered(WorldRank rank) noexcept;
-  /// The connection of `way` is lost, and so are the requests that it carried for other nodes.
-  void note_lost_way(const ClientConnection& way, const Status& reason);
+  /// Ends the requests for other nodes that `connection`, which is lost, carried.
+  void end_requests_over(const ClientConnection& connection, const Status& reason);
 
   /// The network other than TCP; null if there is none, or it was not needed yet.
   [[nodiscard]] detail::RdmaContext* fabric() const noexcept {

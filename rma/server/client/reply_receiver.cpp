@@ -174,7 +174,7 @@ Status ReplyReceiver::end_unasked(const FrameHeader& header) {
 Status ReplyReceiver::end(const FrameHeader& header) {
   ++count_;
   arriving_ = 0;
-  owner_->route().note_answer(header);
+  owner_->route().record_reply(header);
   if (header.operation == 0 || header.operation == unmonitored_operation) {
     return end_unasked(header);
   }
@@ -186,10 +186,10 @@ Status ReplyReceiver::end(const FrameHeader& header) {
                   : header.kind == Kind::failed ? failure_in(header)
                                                 : store(header, *pending);
   if (result.ok() && pending->fenced > 0) {
-    owner_->changes().note_fenced(pending->fenced);
+    owner_->changes().record_fenced(pending->fenced);
   }
   if (result.ok() && pending->is_lock && header.words[0] == 0) {
-    owner_->route().note_locks(1);
+    owner_->route().record_locks(1);
   }
   const bool is_wrong = result.code() == Code::protocol;
   // Without room for it, all gets of the list end with the error of one.

@@ -113,9 +113,9 @@ std::optional<Status> RequestQueue::post(ClientConnection& owner, const PostedRe
     status = catch_bad_alloc([&] { return append(request, when); },
                              "this process has no memory for a request");
     if (is_change(header.kind)) {
-      owner.changes().note(header.target, header.region);
+      owner.changes().record(header.target, header.region);
     }
-    note_unsent();
+    record_unsent();
     is_coalesced_ = is_coalesced && !is_looked_after;
     is_left_behind = has_unsent() && !is_coalesced && !is_looked_after;
     is_held_up = is_left_behind && queue_.is_held_up();
@@ -209,7 +209,7 @@ void RequestQueue::fail_batch(const OperationBatch::List& list, PendingReply get
 }
 
 // Requires: mutex_ is locked.
-void RequestQueue::note_unsent() {
+void RequestQueue::record_unsent() {
   unsent_ = !is_empty();
   held_up_.store(queue_.is_held_up(), std::memory_order_relaxed);
   // A batch bounds itself, and the next thread that polls sends it.
@@ -233,7 +233,7 @@ void RequestQueue::wait_for_room() {
 Status RequestQueue::flush_locked() {
   Status batched = send_batch(When::soon);
   Status flushed = queue_.flush();
-  note_unsent();
+  record_unsent();
   return batched.ok() ? std::move(flushed) : std::move(batched);
 }
 
@@ -273,7 +273,7 @@ void RequestQueue::send_coalesced() noexcept {
 void RequestQueue::fail(const Status& reason) {
   batch_.fail(reason);
   queue_.fail(reason);
-  note_unsent();
+  record_unsent();
 }
 
 void RequestQueue::release_unused() {

@@ -112,7 +112,7 @@ class RequestQueue {
   Status send_batch(When when);
   void fail_batch(const OperationBatch::List& list, PendingReply gets, Status lack);
   Status flush_locked();
-  void note_unsent();
+  void record_unsent();
   void wait_for_room();
 
   ClientConnection& link_;

@@ -132,7 +132,7 @@ Status try_one(const ServiceAddress& service, milliseconds timeout) {
 // one line each.
 class ConnectionResults {
  public:
-  void note(NodeId to, const Status& outcome, std::chrono::microseconds time) {
+  void record(NodeId to, const Status& outcome, std::chrono::microseconds time) {
     const std::lock_guard guard(mutex_);
     if (!outcome.ok()) {
       failures_ += fmt::format("{} -1 {}\n", to.value, first_line(outcome));
@@ -163,8 +163,8 @@ void try_all(const std::vector<ServiceAddress>& services, NodeId own, millisecon
       }
       const auto begin = Clock::now();
       const Status outcome = try_one(services[at], timeout);
-      trials.note(to, outcome,
-                  std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));
+      trials.record(to, outcome,
+                    std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));
     }
   };
   std::vector<std::thread> threads;
@@ -254,7 +254,7 @@ Result<NodeConnections> try_connections(Bootstrap& bootstrap, const Settings& se
   if (is_first) {
     if (Status opened = start_token_server(settings, result.machines == 1, token_server, mine);
         !opened.ok()) {
-      trials.note(own, opened, {});
+      trials.record(own, opened, {});
     }
   }
   TESSERA_ASSIGN_OR_RETURN(const std::vector<ServiceAddress> services,

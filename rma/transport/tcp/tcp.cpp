@@ -162,7 +162,7 @@ Result<int> outcome_of_connecting(int fd, std::chrono::milliseconds timeout) {
   return error;
 }
 
-void note(int error, int* reason) noexcept {
+void record_reason(int error, int* reason) noexcept {
   if (reason != nullptr) {
     *reason = error;
   }
@@ -318,12 +318,12 @@ Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::mi
     auto outcome = outcome_of_connecting(connecting.socket.get(), timeout);
     error = outcome.ok() ? *outcome : ETIMEDOUT;
     if (!outcome.ok()) {
-      note(error, reason);
+      record_reason(error, reason);
       return std::move(outcome).status().context("connecting to " + to_string(address));
     }
   }
   if (error != 0) {
-    note(error, reason);
+    record_reason(error, reason);
     return not_connected(address, error);
   }
   return std::unique_ptr<Channel>(
