@@ -58,7 +58,7 @@ void ConnectionTable::begin(std::unique_ptr<Channel> channel) {
       ServerConnectionOptions{.shard = number_,
                               .max_unsent_reply_bytes = shared_.options.answer_bytes,
                               .limits = shared_.options.limits,
-                              .fabric = fabric_,
+                              .rdma = rdma_,
                               .buffers = shared_.options.buffers_per_client ? nullptr : &buffers_,
                               .forwarder = forwarder_ ? &*forwarder_ : nullptr,
                               .replies = forwarder_ ? &replies_ : nullptr,
@@ -317,8 +317,8 @@ void ConnectionTable::maintain(TimePoint now) {
   const bool gives_back = ++checks_ % checks_a_release == 0;
   if (gives_back) {
     buffers_.release_unused();
-    if (fabric_ != nullptr) {
-      fabric_->maintain();
+    if (rdma_ != nullptr) {
+      rdma_->maintain();
     }
   }
   std::vector<std::pair<int, Status>> dead;

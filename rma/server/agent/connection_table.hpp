@@ -34,11 +34,11 @@ class ConnectionTable final : private ForwardRequesters {
   /// arguments outlive the object.
   ConnectionTable(AgentState& shared, const detail::Poller& events, int number);
 
-  /// Lets peers continue over `fabric`, which outlives the connections.
-  void offer(detail::RdmaContext& fabric) noexcept {
-    fabric_ = &fabric;
+  /// Lets peers continue over `rdma`, which outlives the connections.
+  void offer(detail::RdmaContext& rdma) noexcept {
+    rdma_ = &rdma;
     if (forwarder_) {
-      forwarder_->offer(fabric);
+      forwarder_->offer(rdma);
     }
   }
 
@@ -105,7 +105,7 @@ class ConnectionTable final : private ForwardRequesters {
   AgentState& shared_;
   const detail::Poller& events_;
   const int number_;
-  detail::RdmaContext* fabric_ = nullptr;  // null: TCP only
+  detail::RdmaContext* rdma_ = nullptr;  // null: TCP only
   RemoteLockServer locks_;
   BufferPool buffers_{FrameReader::buffer_bytes};  // outlives the connections
   std::optional<Forwarder> forwarder_;             // if the agent is in a cluster

@@ -83,7 +83,7 @@ Status Forwarder::make_trunk(NodeId node, Other& other) {
                                                       .window = options_->window,
                                                       .bytes = options_->bytes,
                                                       .timeout = identity_.authentication_timeout,
-                                                      .fabric = fabric_},
+                                                      .rdma = rdma_},
                                        buffers_, listener);
   TESSERA_RETURN_IF_ERROR(trunk->open());
   other.events = EPOLLIN | EPOLLOUT;

@@ -70,8 +70,8 @@ class Forwarder final : private TrunkListener {
             const detail::Poller& events, ForwardRequesters& waiting_fds);
   ~Forwarder() override;
 
-  /// Trunks that are made from now on continue over `fabric`, which outlives them.
-  void offer(detail::RdmaContext& fabric) noexcept { fabric_ = &fabric; }
+  /// Trunks that are made from now on continue over `rdma`, which outlives them.
+  void offer(detail::RdmaContext& rdma) noexcept { rdma_ = &rdma; }
 
   /// Whether the target of that request is on another node.
   [[nodiscard]] bool is_elsewhere(const FrameHeader& request) const noexcept {
@@ -122,7 +122,7 @@ class Forwarder final : private TrunkListener {
   const std::shared_ptr<const ForwardOptions> options_;
   const Identity identity_;
   const detail::Poller& events_;
-  detail::RdmaContext* fabric_ = nullptr;  // null: TCP only
+  detail::RdmaContext* rdma_ = nullptr;  // null: TCP only
   ForwardRequesters& requesters_;
   BufferPool buffers_{FrameReader::buffer_bytes, 4};  // for replies and acknowledgements
   std::unordered_map<std::int32_t, Other> others_;    // by node

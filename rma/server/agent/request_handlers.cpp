@@ -347,8 +347,8 @@ Status read_locate(const RequestContext& context, Request& request, Bytes) {
 Status locate(RequestContext& context, Request& request) {
   return context.executor.visit(
       request.header, request.pattern, [&](const SliceLocation& location) -> Status {
-        detail::RdmaContext* const fabric = context.options.fabric;
-        if (fabric == nullptr) {
+        detail::RdmaContext* const rdma = context.options.rdma;
+        if (rdma == nullptr) {
           return Status::error(Code::unsupported,
                                "this node's agent has no network other than TCP");
         }
@@ -358,10 +358,9 @@ Status locate(RequestContext& context, Request& request) {
                                            location.offset, location.slice.bytes));
         }
         TESSERA_RETURN_IF_ERROR(check_for_device(location, location.offset + 1));
-        TESSERA_ASSIGN_OR_RETURN(
-            const detail::RemoteSpan span,
-            fabric->expose(location.start + location.offset,
-                           bytes_for_device(location.slice) - location.offset));
+        TESSERA_ASSIGN_OR_RETURN(const detail::RemoteSpan span,
+                                 rdma->expose(location.start + location.offset,
+                                              bytes_for_device(location.slice) - location.offset));
         const auto bytes = encode(span);
         return context.connection.answer_data(request.header,
                                               std::vector<std::byte>(bytes.begin(), bytes.end()));

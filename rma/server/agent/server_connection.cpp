@@ -193,12 +193,12 @@ Status ServerConnection::answer_failure(const FrameHeader& request, const Status
 // The peer sends nothing until it has the reply, and then continues over the RDMA connection.
 Status ServerConnection::open_connection(const FrameHeader& request,
                                          const detail::RdmaAddressBytes& other) {
-  if (options_.fabric == nullptr || next_channel_ != nullptr || !channel_->shows_room()) {
+  if (options_.rdma == nullptr || next_channel_ != nullptr || !channel_->shows_room()) {
     return Status::error(Code::unsupported,
                          "this node's agent has no network other than TCP, or the "
                          "connection has already left TCP");
   }
-  TESSERA_ASSIGN_OR_RETURN(auto connection, options_.fabric->open_connection());
+  TESSERA_ASSIGN_OR_RETURN(auto connection, options_.rdma->open_connection());
   TESSERA_RETURN_IF_ERROR(connection->connect(other));
   const detail::RdmaAddressBytes address = connection->address();
   TESSERA_RETURN_IF_ERROR(

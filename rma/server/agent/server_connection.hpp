@@ -36,10 +36,9 @@ struct ServerConnectionOptions {
   /// Replies that had no room; above this no request is read.
   std::size_t max_unsent_reply_bytes = max_packed_bytes;
   PackingLimits limits{};
-  detail::RdmaContext* fabric =
-      nullptr;                     ///< over which peers may continue; outlives the connection
-  BufferPool* buffers = nullptr;   ///< receive buffers; null: the connection has its own
-  Forwarder* forwarder = nullptr;  ///< passes on requests for other nodes; null: none
+  detail::RdmaContext* rdma = nullptr;  ///< over which peers may continue; outlives the connection
+  BufferPool* buffers = nullptr;        ///< receive buffers; null: the connection has its own
+  Forwarder* forwarder = nullptr;       ///< passes on requests for other nodes; null: none
   /// Connections for direct replies to forwarded requests; null: none.
   ReplyConnections* replies = nullptr;
   RouteTable* routes = nullptr;  ///< the agent's record of routes; null: none

@@ -118,12 +118,12 @@ Status Trunk::introduce() {
                                  .forwarder = options_.own.value,
                                  .words = {static_cast<std::uint64_t>(ConnectionUse::agent), 0}};
   TESSERA_RETURN_IF_ERROR(queue_->post(encode(introduction), {}, nullptr));
-  return options_.fabric != nullptr ? ask_for_path() : send_waiting();
+  return options_.rdma != nullptr ? ask_for_path() : send_waiting();
 }
 
 // Requests that are to be passed on wait for the reply.
 Status Trunk::ask_for_path() {
-  auto path = options_.fabric->open_connection();
+  auto path = options_.rdma->open_connection();
   if (!path.ok()) {
     return send_waiting();
   }

@@ -71,7 +71,7 @@ class Trunk final : private FrameSink {
     std::size_t window = 32;                    ///< requests in flight
     std::size_t bytes = 1U << 20U;              ///< bytes of those requests
     std::chrono::milliseconds timeout{10'000};  ///< for connecting
-    detail::RdmaContext* fabric = nullptr;      ///< to continue over; outlives the trunk
+    detail::RdmaContext* rdma = nullptr;        ///< to continue over; outlives the trunk
   };
 
   /// `pool` provides the receive buffers. `pool` and `listener` outlive the trunk.
