@@ -97,11 +97,12 @@ LockSetState::LockSetState(Team& team, Use use)
 
 Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count,
                                                            Use use) {
-  constexpr std::int64_t most = 1LL << 32;
+  constexpr std::int64_t max_count = 1LL << 32;
   TESSERA_RETURN_IF_ERROR(team.agree([&] {
-    return count < 0 || count > most ? Status::error(Code::invalid_argument,
-                                                     fmt::format("{} locks cannot be made", count))
-                                     : Status();
+    return count < 0 || count > max_count
+               ? Status::error(Code::invalid_argument,
+                               fmt::format("{} locks cannot be made", count))
+               : Status();
   }));
   return team.state().do_together([&]() -> Result<std::shared_ptr<LockSetState>> {
     std::shared_ptr<LockSetState> state(new LockSetState(team, use));
@@ -110,12 +111,12 @@ Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int6
       std::int64_t count;
       std::uint64_t number;
     };
-    TESSERA_ASSIGN_OR_RETURN(const std::vector<LockRequest> wishes,
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<LockRequest> requests,
                              team.allgather_value(LockRequest{count, team.state().draw_number()}));
-    std::vector<std::int64_t> counts(wishes.size());
-    std::transform(wishes.begin(), wishes.end(), counts.begin(),
+    std::vector<std::int64_t> counts(requests.size());
+    std::transform(requests.begin(), requests.end(), counts.begin(),
                    [](const LockRequest& each) { return each.count; });
-    state->number_ = wishes.front().number;
+    state->number_ = requests.front().number;
     TESSERA_RETURN_IF_ERROR(state->make_locks(counts));
     return state;
   });

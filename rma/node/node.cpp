@@ -37,7 +37,7 @@ Status Node::enter() {
   if (!one_process_) {
     TESSERA_RETURN_IF_ERROR(memory_->hold_liveness_lock(local_rank_));
   }
-  own().presence.store(static_cast<std::uint32_t>(Presence::here));
+  own().presence.store(static_cast<std::uint32_t>(Presence::present));
   return {};
 }
 

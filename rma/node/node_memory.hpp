@@ -33,7 +33,7 @@ inline constexpr std::size_t cache_line = 64;
 inline constexpr std::uint64_t granule_bytes = 64 * 1024ULL;
 
 /// The state of a rank. Only moves forward.
-enum class Presence : std::uint32_t { absent, here, left };
+enum class Presence : std::uint32_t { absent, present, left };
 
 /// The join message: the first rank of a new team sends it to the other members; it names the
 /// team's memory.

@@ -44,13 +44,13 @@ struct StartupRecord {
 class ServerTransport final : public Transport, public DataTransport {
  public:
   ServerTransport(std::string name, const TransportContext& context, bool has_device_atomics,
-                  std::shared_ptr<Client> client, std::shared_ptr<const ShutdownNotices> farewells,
+                  std::shared_ptr<Client> client, std::shared_ptr<const ShutdownNotices> notices,
                   std::unique_ptr<Agent> agent)
       : name_(std::move(name)),
         node_(detail::nodes_of(context).node),
         nodes_(*detail::nodes_of(context).map),
         client_(std::move(client)),
-        shutdown_notices_(std::move(farewells)),
+        shutdown_notices_(std::move(notices)),
         agent_(std::move(agent)) {
     can_.device_atomics = has_device_atomics;
     if (agent_ != nullptr && !detail::nodes_of(context).agent_processors.is_dedicated) {
@@ -200,7 +200,7 @@ Clusters clusters_of(const TransportContext& context) {
 }
 
 ClientOptions client_options(const TransportContext& context, const std::vector<StartupRecord>& all,
-                             const std::shared_ptr<const ShutdownNotices>& farewells) {
+                             const std::shared_ptr<const ShutdownNotices>& notices) {
   const detail::NodeContext& nodes = detail::nodes_of(context);
   const Packing packing = choose_packing(*context.settings, all[0].times);
   ClientOptions options;
@@ -213,7 +213,7 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
     options.agent_hosts.push_back(first);
   }
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
-  options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
+  options.has_left = [notices](NodeId node) { return notices->has_left(node); };
   options.node = nodes.node;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
   options.limits = packing.limits;
@@ -362,9 +362,9 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdm
     TESSERA_ASSIGN_OR_RETURN(
         agent, Agent::create(nodes.node, std::move(*listener), std::move(its_options)));
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const ShutdownNotices> farewells,
+  TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const ShutdownNotices> notices,
                            ShutdownNotices::find(nodes.node, *nodes.map));
-  ClientOptions options = client_options(context, all, farewells);
+  ClientOptions options = client_options(context, all, notices);
   options.secret = secret;
   options.rdma_provider = rdma_provider;
   options.required = required_transports(*context.settings);
@@ -373,7 +373,7 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdm
   const auto carrier = static_cast<std::size_t>(detail::agent_host_of(*nodes.node).value);
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
       name, context, mine.has_device_atomics && all[carrier].has_device_atomics, std::move(client),
-      farewells, std::move(agent)));
+      notices, std::move(agent)));
 }
 
 }  // namespace

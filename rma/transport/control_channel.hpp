@@ -32,7 +32,7 @@ namespace tessera::rma::detail {
 
 /// The state of a rank of another node. `unknown`: its node does not answer at present, but has not
 /// been silent long enough to be unreachable. Agents never answer `unknown`.
-enum class PeerState : std::uint8_t { here, left, died, unknown };
+enum class PeerState : std::uint8_t { alive, left, died, unknown };
 
 /// What is known about the connection to a node.
 struct ConnectionLoss {

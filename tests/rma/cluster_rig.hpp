@@ -204,7 +204,7 @@ class ClusterControlChannel final : public NodeControlChannel, private Liveness 
     const bool has_entered = node->memory().record(local_rank).presence.load() != 0;
     return has_entered && !one_process_ && !node->memory().has_liveness_lock(local_rank)
                ? PeerState::died
-               : PeerState::here;
+               : PeerState::alive;
   }
   [[nodiscard]] std::unique_ptr<Node> open_node(WorldRank rank) const {
     return cluster_.node_of(cluster_.ranks_of(cluster_.map().node_of(rank).value).front(),

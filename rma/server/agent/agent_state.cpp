@@ -20,14 +20,14 @@ void AgentState::enter(WorldRank origin) {
   }
 }
 
-bool AgentState::leave(WorldRank origin, detail::RemoteRankState fate) {
+bool AgentState::leave(WorldRank origin, detail::RemoteRankState state) {
   const std::lock_guard guard(mutex_);
   const auto found = connections_of_.find(origin.value);
   if (--found->second > 0) {
     return false;
   }
   connections_of_.erase(found);
-  node->memory().remote_rank_state(origin) = fate;
+  node->memory().remote_rank_state(origin) = state;
   return true;
 }
 

@@ -70,7 +70,7 @@ struct AgentState {
   /// Records that a connection of `origin` has ended. Returns true if it was the rank's last one.
   /// The rank then counts as gone until it reconnects (transient_connection.hpp), and its locks
   /// pass to others.
-  bool leave(WorldRank origin, detail::RemoteRankState fate);
+  bool leave(WorldRank origin, detail::RemoteRankState state);
   /// The connection of `carrier` that was entered belongs to another agent, not to a rank.
   void exclude(WorldRank carrier);
   /// The clean-up after a leave() is complete.

@@ -249,7 +249,7 @@ void ConnectionTable::remove(int fd) {
   const ServerConnection& ended = *found->second.connection;
   const bool was_counted = found->second.is_counted;
   const WorldRank origin = ended.peer().is_authenticated ? ended.peer().origin : WorldRank{-1};
-  const auto fate =
+  const auto state =
       ended.peer().has_closed ? detail::RemoteRankState::left : detail::RemoteRankState::lost;
   const bool is_excluded = found->second.is_excluded;
   replies_.remove(origin, ended);
@@ -262,7 +262,7 @@ void ConnectionTable::remove(int fd) {
     if (is_excluded) {
       return;
     }
-    if (shared_.leave(origin, fate)) {
+    if (shared_.leave(origin, state)) {
       locks_.forget(origin);
     }
     shared_.record_left();

@@ -229,7 +229,7 @@ Status join(RequestContext& context, Request& request) {
 Status probe(RequestContext& context, Request& request) {
   const detail::Node& node = context.node;
   TESSERA_ASSIGN_OR_RETURN(const int asked, local_rank_of(context, request.header.target));
-  const detail::PeerState state = !node.is_gone(asked)   ? detail::PeerState::here
+  const detail::PeerState state = !node.is_gone(asked)   ? detail::PeerState::alive
                                   : node.has_left(asked) ? detail::PeerState::left
                                                          : detail::PeerState::died;
   return context.connection.answer(request.header, Kind::value, static_cast<std::uint64_t>(state));

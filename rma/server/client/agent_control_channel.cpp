@@ -19,11 +19,11 @@ using detail::PeerState;
 AgentControlChannel::AgentControlChannel(std::shared_ptr<Client> client,
                                          std::shared_ptr<detail::Node> node,
                                          const detail::NodeMap& nodes,
-                                         std::shared_ptr<const ShutdownNotices> farewells) noexcept
+                                         std::shared_ptr<const ShutdownNotices> notices) noexcept
     : client_(std::move(client)),
       node_(std::move(node)),
       nodes_(nodes),
-      shutdown_notices_(std::move(farewells)),
+      shutdown_notices_(std::move(notices)),
       directory_(node_->arena(), node_->lock_context()) {}
 
 WorldRank AgentControlChannel::first_rank_of(NodeId node) const noexcept {
@@ -129,17 +129,17 @@ Result<PeerState> AgentControlChannel::query_state_of(WorldRank rank) {
     return *known;
   }
   const FrameHeader header{.kind = Kind::probe, .origin = client_->options().rank, .target = rank};
-  const auto fate = query_briefly(node, header);
-  if (fate.ok()) {
-    return *fate <= static_cast<std::uint64_t>(PeerState::died) ? static_cast<PeerState>(*fate)
-                                                                : PeerState::died;
+  const auto state = query_briefly(node, header);
+  if (state.ok()) {
+    return *state <= static_cast<std::uint64_t>(PeerState::died) ? static_cast<PeerState>(*state)
+                                                                 : PeerState::died;
   }
-  if (detail::is_local_resource_error(fate.status())) {
-    return fate.status();
+  if (detail::is_local_resource_error(state.status())) {
+    return state.status();
   }
   // Its node may have left meanwhile, with a shutdown notice before its agent ended.
   const auto known = shutdown_notices_->peer_state_of(rank);
-  return known ? Result<PeerState>(*known) : state_of_unreachable(rank, fate.status());
+  return known ? Result<PeerState>(*known) : state_of_unreachable(rank, state.status());
 }
 
 // No agent responds for the rank. An agent listens as long as its process lives. So if there was a

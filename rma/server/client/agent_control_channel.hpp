@@ -23,7 +23,7 @@ class AgentControlChannel final : public detail::NodeControlChannel {
  public:
   AgentControlChannel(std::shared_ptr<Client> client, std::shared_ptr<detail::Node> node,
                       const detail::NodeMap& nodes,
-                      std::shared_ptr<const ShutdownNotices> farewells) noexcept;
+                      std::shared_ptr<const ShutdownNotices> notices) noexcept;
 
   Status publish(RegionId memory, const detail::PublishedMemory& piece) override;
   void withdraw(RegionId memory) noexcept override;

@@ -194,17 +194,17 @@ Status RequestQueue::send_batch(When when) {
 }
 
 // Nothing of the batch was sent, and other requests still can be.
-void RequestQueue::fail_batch(const OperationBatch::List& list, PendingReply gets, Status lack) {
+void RequestQueue::fail_batch(const OperationBatch::List& list, PendingReply gets, Status error) {
   const bool are_gets = batch_.has_gets();
-  batch_.fail(lack);  // if it could not even be taken
+  batch_.fail(error);  // if it could not even be taken
   if (!are_gets) {
-    link_.client().options().stray_error(std::move(lack));
+    link_.client().options().stray_error(std::move(error));
   } else if (list.header.operation != 0) {
     if (const auto mine = link_.owner_of(list.header).replies().take(list.header.operation)) {
-      mine->end(lack);
+      mine->end(error);
     }
   } else if (gets.gets != nullptr) {
-    gets.end(lack);
+    gets.end(error);
   }
 }
 

@@ -110,7 +110,7 @@ class RequestQueue {
  private:
   Status append(const PostedRequest& request, When when);
   Status send_batch(When when);
-  void fail_batch(const OperationBatch::List& list, PendingReply gets, Status lack);
+  void fail_batch(const OperationBatch::List& list, PendingReply gets, Status error);
   Status flush_locked();
   void record_unsent();
   void wait_for_room();

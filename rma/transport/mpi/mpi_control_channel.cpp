@@ -157,7 +157,7 @@ bool MpiControlChannel::has_left(WorldRank rank) const noexcept {
 
 // MPI's launcher handles a rank that dies, and ends the job.
 Result<PeerState> MpiControlChannel::peer_state_of(WorldRank rank) {
-  return has_left(rank) ? PeerState::left : PeerState::here;
+  return has_left(rank) ? PeerState::left : PeerState::alive;
 }
 
 Result<std::optional<std::uint32_t>> MpiControlChannel::read_word(NodeId node, RegionId memory,

@@ -105,7 +105,7 @@ class TcpChannel final : public Channel {
         .window_probes = info.tcpi_probes,
         .acknowledged = info.tcpi_bytes_acked,
         .since_packet = std::chrono::milliseconds(info.tcpi_last_ack_recv)};
-    const std::lock_guard guard(looking_);
+    const std::lock_guard guard(monitor_mutex_);
     if (!unanswered_.is_gone(report, std::chrono::steady_clock::now())) {
       return {};
     }
@@ -147,7 +147,7 @@ class TcpChannel final : public Channel {
   Descriptor socket_;
   TcpAddress peer_;
   mutable std::atomic<int> error_{0};
-  mutable std::mutex looking_;
+  mutable std::mutex monitor_mutex_;
   mutable ResponseMonitor unanswered_{longest_silence};
 };
 
