@@ -370,10 +370,10 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdm
   options.required = required_transports(*context.settings);
   auto client = std::make_shared<Client>(std::move(options));
   TESSERA_RETURN_IF_ERROR(client->progress().started());
-  const auto carrier = static_cast<std::size_t>(detail::agent_host_of(*nodes.node).value);
+  const auto agent_host = static_cast<std::size_t>(detail::agent_host_of(*nodes.node).value);
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
-      name, context, mine.has_device_atomics && all[carrier].has_device_atomics, std::move(client),
-      notices, std::move(agent)));
+      name, context, mine.has_device_atomics && all[agent_host].has_device_atomics,
+      std::move(client), notices, std::move(agent)));
 }
 
 }  // namespace

@@ -31,10 +31,10 @@ bool AgentState::leave(WorldRank origin, detail::RemoteRankState state) {
   return true;
 }
 
-void AgentState::exclude(WorldRank carrier) {
+void AgentState::exclude(WorldRank agent_host) {
   {
     const std::lock_guard guard(mutex_);
-    const auto found = connections_of_.find(carrier.value);
+    const auto found = connections_of_.find(agent_host.value);
     if (--found->second == 0) {
       connections_of_.erase(found);
     }

@@ -71,8 +71,8 @@ struct AgentState {
   /// The rank then counts as gone until it reconnects (transient_connection.hpp), and its locks
   /// pass to others.
   bool leave(WorldRank origin, detail::RemoteRankState state);
-  /// The connection of `carrier` that was entered belongs to another agent, not to a rank.
-  void exclude(WorldRank carrier);
+  /// The connection of `agent_host` that was entered belongs to another agent, not to a rank.
+  void exclude(WorldRank agent_host);
   /// The clean-up after a leave() is complete.
   void record_left();
   /// Returns after record_left() was called for every connection that entered.

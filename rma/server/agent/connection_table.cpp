@@ -33,7 +33,7 @@ ConnectionTable::ConnectionTable(AgentState& shared, const detail::Poller& event
     forwarder_.emplace(
         forwards,
         Forwarder::Identity{.node = shared.options.node,
-                            .carrier = shared.node->ranks().front(),
+                            .agent_host = shared.node->ranks().front(),
                             .job = shared.options.job,
                             .secret = shared.options.secret,
                             .authentication_timeout = shared.options.authentication_timeout},
@@ -127,9 +127,9 @@ void ConnectionTable::settle() {
   }
 }
 
-void ConnectionTable::pass_back(int asker, const FrameHeader& answer,
-                                std::vector<std::byte> payload) {
-  const auto found = served_.find(asker);
+void ConnectionTable::send_reply(int requester_fd, const FrameHeader& answer,
+                                 std::vector<std::byte> payload) {
+  const auto found = served_.find(requester_fd);
   if (found == served_.end()) {
     return;  // it has ended
   }

@@ -88,8 +88,9 @@ class ConnectionTable final : private ForwardRequesters {
     bool is_counted = false;   // among authenticated_
     bool is_excluded = false;  // the agent does not wait for it: it is another agent's
   };
-  void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) override;
-  void resume(int asker) override { resumed_.push_back(asker); }
+  void send_reply(int requester_fd, const FrameHeader& answer,
+                  std::vector<std::byte> payload) override;
+  void resume(int requester_fd) override { resumed_.push_back(requester_fd); }
   void settle();
   void serve_one(int fd);
   void update(ServerConnection& connection);

@@ -48,9 +48,10 @@ class ForwardRequesters {
   virtual ~ForwardRequesters() = default;
   /// Sends `answer` to rank answer.origin over the connection with that descriptor, if that is
   /// still the rank's.
-  virtual void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) = 0;
+  virtual void send_reply(int requester_fd, const FrameHeader& answer,
+                          std::vector<std::byte> payload) = 0;
   /// That connection may continue soon: the request that it has to pass on can be taken.
-  virtual void resume(int asker) = 0;
+  virtual void resume(int requester_fd) = 0;
 };
 
 class Forwarder final : private TrunkListener {
@@ -58,8 +59,8 @@ class Forwarder final : private TrunkListener {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   struct Identity {
-    NodeId node;        ///< of this agent
-    WorldRank carrier;  ///< the rank whose process hosts it
+    NodeId node;           ///< of this agent
+    WorldRank agent_host;  ///< the rank whose process hosts it
     std::uint64_t job = 0;
     Secret secret;
     std::chrono::milliseconds authentication_timeout{10'000};
@@ -79,13 +80,14 @@ class Forwarder final : private TrunkListener {
   }
   /// Whether this agent passes the request on. Errors: invalid_argument, unsupported.
   [[nodiscard]] Status check(const FrameHeader& request) const;
-  /// Whether `peer`, authenticated as rank `carrier`, is another agent of this cluster.
-  [[nodiscard]] bool is_member(NodeId peer, WorldRank carrier) const noexcept;
-  /// Whether the request may be taken now. If not, resume(asker) follows. Requires: check() is ok.
-  [[nodiscard]] bool may_take(const FrameHeader& request, int asker);
+  /// Whether `peer`, authenticated as rank `agent_host`, is another agent of this cluster.
+  [[nodiscard]] bool is_member(NodeId peer, WorldRank agent_host) const noexcept;
+  /// Whether the request may be taken now. If not, resume(requester_fd) follows. Requires: check()
+  /// is ok.
+  [[nodiscard]] bool may_take(const FrameHeader& request, int requester_fd);
   /// Passes on a request that may_take() allowed. It is sent by flush() at the latest.
-  void pass_on(const FrameHeader& request, std::span<const std::byte> descriptor,
-               std::vector<std::byte> payload, int asker);
+  void forward(const FrameHeader& request, std::span<const std::byte> descriptor,
+               std::vector<std::byte> payload, int requester_fd);
   void flush();
 
   /// Whether the descriptor belongs to a trunk.
@@ -105,9 +107,9 @@ class Forwarder final : private TrunkListener {
     bool is_posted_to = false;     // since flush()
   };
 
-  void pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
-                 std::vector<std::byte> payload) override;
-  void record_room() override { has_room_ = true; }
+  void send_reply(const ForwardedRequest& forwarded, FrameHeader answer,
+                  std::vector<std::byte> payload) override;
+  void notify_room() override { has_room_ = true; }
 
   Other& other_at(NodeId node) { return others_[node.value]; }
   [[nodiscard]] Status make_trunk(NodeId node, Other& other);

@@ -415,7 +415,7 @@ Status read_forwarded(const RequestContext& context, Request& request, Bytes des
 }
 
 Status forward(RequestContext& context, Request& request) {
-  context.options.forwarder->pass_on(request.header, request.forwarded_descriptor,
+  context.options.forwarder->forward(request.header, request.forwarded_descriptor,
                                      std::exchange(request.forwarded_payload, {}),
                                      context.connection.descriptor());
   return {};

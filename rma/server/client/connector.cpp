@@ -91,10 +91,10 @@ Status Connector::describe_loss(NodeId node, const Status& reason) const {
   if (reason.code() != Code::peer_lost || at >= options_.agent_hosts.size()) {
     return Status::error(reason.code(), fmt::format("node {}: {}", node.value, reason.message()));
   }
-  const WorldRank carrier = options_.agent_hosts[at];
-  return Status::error_at(carrier, Code::peer_lost,
+  const WorldRank agent_host = options_.agent_hosts[at];
+  return Status::error_at(agent_host, Code::peer_lost,
                           fmt::format("node {} is lost with rank {}, whose process served it: {}",
-                                      node.value, carrier.value, reason.message()));
+                                      node.value, agent_host.value, reason.message()));
 }
 
 // An open connection survives a network interruption shorter than longest_silence, so a new
