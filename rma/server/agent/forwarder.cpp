@@ -55,7 +55,7 @@ bool Forwarder::is_member(NodeId peer, WorldRank agent_host) const noexcept {
          options_->nodes->first_rank_of(peer) == agent_host;
 }
 
-bool Forwarder::may_take(const FrameHeader& request, int requester_fd) {
+bool Forwarder::may_forward(const FrameHeader& request, int requester_fd) {
   Other& other = other_at(node_of(request));
   if (other.trunk == nullptr || other.trunk->has_room(cost_of(request))) {
     return true;

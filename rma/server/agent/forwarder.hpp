@@ -84,8 +84,8 @@ class Forwarder final : private TrunkListener {
   [[nodiscard]] bool is_member(NodeId peer, WorldRank agent_host) const noexcept;
   /// Whether the request may be taken now. If not, resume(requester_fd) follows. Requires: check()
   /// is ok.
-  [[nodiscard]] bool may_take(const FrameHeader& request, int requester_fd);
-  /// Passes on a request that may_take() allowed. It is sent by flush() at the latest.
+  [[nodiscard]] bool may_forward(const FrameHeader& request, int requester_fd);
+  /// Forwards a request that may_forward() allowed. It is sent by flush() at the latest.
   void forward(const FrameHeader& request, std::span<const std::byte> descriptor,
                std::vector<std::byte> payload, int requester_fd);
   void flush();

@@ -98,7 +98,7 @@ bool RequestReceiver::takes(const FrameHeader& header) {
   }
   waits_for_trunk_ =
       context_.options.forwarder != nullptr && is_for_other(header) &&
-      !context_.options.forwarder->may_take(header, context_.connection.descriptor());
+      !context_.options.forwarder->may_forward(header, context_.connection.descriptor());
   return !waits_for_trunk_;
 }
 
