@@ -76,7 +76,7 @@ Result<spmv::Order> parse_options(const Arguments& arguments) {
         fmt::format("--tolerance {}: must be more than 0 and less than 1", arguments.tolerance));
   }
   order.iterations = arguments.iterations;
-  order.most_steps = arguments.steps;
+  order.max_steps = arguments.steps;
   order.tolerance = arguments.tolerance;
   order.jacobi = arguments.precondition == "jacobi";
   order.json_file = arguments.json_file;

@@ -144,7 +144,7 @@ Status check_sizes(const LineStream& stream, const MatrixHeader& header) {
 
 // `announced` is the minimum number of bytes after `line`, according to that line.
 Status check_length(const LineStream& stream, std::int64_t line, double announced) {
-  if (announced > stream.most_bytes()) {
+  if (announced > stream.max_bytes()) {
     return to_status(stream.file(),
                      {line, 0, "announces more numbers than a file of this length can contain"});
   }

@@ -106,7 +106,7 @@ class FormatReader {
 
 // Items up to the closing parenthesis. Commas between them may be missing.
 bool FormatReader::read_list(int depth) {
-  constexpr std::int32_t most_scale =
+  constexpr std::int32_t max_scale =
       99;  // a larger scale would make all numbers zero, or too large
   while (!take(")")) {
     if (++items_ > max_items) {
@@ -115,7 +115,7 @@ bool FormatReader::read_list(int depth) {
     const std::optional<std::int32_t> count = number();
     if (count && take("P")) {
       scale_ = *count;
-      if (std::abs(scale_) > most_scale) {
+      if (std::abs(scale_) > max_scale) {
         return false;
       }
     } else if (count.value_or(1) < 1) {
@@ -139,11 +139,11 @@ bool FormatReader::read_list(int depth) {
 }
 
 bool FormatReader::read_group(std::int32_t repeat, int depth) {
-  constexpr int most_depth = 8;
+  constexpr int max_depth = 8;
   const std::size_t start = at_;
   for (std::int32_t i = 0; i < repeat; ++i) {
     at_ = start;
-    if (depth > most_depth || ++items_ > max_items || !read_list(depth)) {
+    if (depth > max_depth || ++items_ > max_items || !read_list(depth)) {
       return false;
     }
   }

@@ -169,8 +169,8 @@ void seal(std::span<std::byte> frames) {
 
 // Does as the agent does: reads while there may be more, sends while there is room.
 void converse(ServerConnection& connection, FedChannel& channel, std::size_t room) {
-  constexpr int most_turns = 100'000;
-  for (int turn = 0; turn < most_turns; ++turn) {
+  constexpr int max_iterations = 100'000;
+  for (int turn = 0; turn < max_iterations; ++turn) {
     channel.make_room(room);
     if (!connection.flush().ok()) {
       return;

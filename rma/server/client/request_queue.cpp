@@ -75,7 +75,7 @@ bool CoalescedMessages::is_any_kept() noexcept {
 
 RequestQueue::When RequestQueue::when() {
   constexpr std::int64_t pause_ns = 60'000;  // longer than a put with its fence
-  constexpr int least_burst = 4;
+  constexpr int min_burst = 4;
   if (link_.is_polled()) {
     return When::soon;
   }
@@ -85,7 +85,7 @@ RequestQueue::When RequestQueue::when() {
     burst_.store(0, std::memory_order_relaxed);
     return When::now;
   }
-  return burst_.fetch_add(1, std::memory_order_relaxed) < least_burst ? When::now : When::soon;
+  return burst_.fetch_add(1, std::memory_order_relaxed) < min_burst ? When::now : When::soon;
 }
 
 std::optional<Status> RequestQueue::post(ClientConnection& owner, const PostedRequest& request,

@@ -80,14 +80,14 @@ Status FrameReader::begin_with(std::span<const std::byte> bytes) {
 // Without memory for a buffer nothing is received; the bytes wait in the channel. After an error
 // the destructor returns the buffer.
 Result<bool> FrameReader::advance() {
-  constexpr int most_receives = 16;
+  constexpr int max_receives = 16;
   if (!has_buffer()) {
     return false;
   }
   bool has_come = false;
   is_latency_critical_ = false;
   Received received{.bytes = 0, .may_be_more = true};
-  for (int i = 0; i < most_receives && received.may_be_more && !is_latency_critical_; ++i) {
+  for (int i = 0; i < max_receives && received.may_be_more && !is_latency_critical_; ++i) {
     if (!is_held_up_) {
       TESSERA_ASSIGN_OR_RETURN(received, receive());
       if (received.bytes == 0) {
