@@ -159,7 +159,7 @@ Status RequestReceiver::place_payload(std::span<const std::byte> payload,
     current_.payload = payload.data();
     return {};
   }
-  find_places(into);
+  find_destinations(into);
   if (is_in_place_) {
     return {};
   }
@@ -179,7 +179,7 @@ Status RequestReceiver::place_payload(std::span<const std::byte> payload,
 }
 
 // Long rows of mapped memory and long deliveries go directly to their target.
-void RequestReceiver::find_places(std::vector<iovec>& into) {
+void RequestReceiver::find_destinations(std::vector<iovec>& into) {
   const FrameHeader& header = current_.header;
   const Executor& executor = context_.executor;
   if (header.kind == Kind::put && executor.goes_direct(current_.pattern)) {

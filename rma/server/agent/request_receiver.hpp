@@ -66,7 +66,7 @@ class RequestReceiver final : public FrameSink {
   Status check_forwarded(const FrameHeader& header) const;
   Status check_form(const FrameHeader& header) const;
   Status place_payload(std::span<const std::byte> payload, std::vector<iovec>& into);
-  void find_places(std::vector<iovec>& into);
+  void find_destinations(std::vector<iovec>& into);
   template <class Store>
   void store_in_place(Store&& store);
 
