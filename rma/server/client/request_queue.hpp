@@ -25,6 +25,7 @@
 namespace tessera::rma::server {
 
 class ClientConnection;
+struct PendingReply;
 class RequestQueue;
 
 /// Implements rma::CoalescingScope: from the first begin() to the last end(), the changes that this
