@@ -23,11 +23,11 @@ namespace {
 // only.
 Status check_bytes(const Distribution& distribution, std::size_t element_bytes) {
   std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(distribution.most_local_elements(),
+  if (__builtin_mul_overflow(distribution.max_local_elements(),
                              static_cast<std::int64_t>(element_bytes), &bytes)) {
     return Status::error(Code::invalid_argument,
                          fmt::format("{} elements of {} bytes on one rank overflow 63 bits",
-                                     distribution.most_local_elements(), element_bytes));
+                                     distribution.max_local_elements(), element_bytes));
   }
   return {};
 }

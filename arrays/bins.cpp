@@ -129,7 +129,7 @@ Result<std::vector<std::int64_t>> detail::reserve_in_bins(const BinVector& offse
 Result<std::vector<detail::BinBatch>> detail::batches_of_bins(const BinVector& offsets,
                                                               const BinVector& counts,
                                                               rma::Team& team, std::int64_t room,
-                                                              std::int64_t most_elements) {
+                                                              std::int64_t max_elements) {
   TESSERA_ASSIGN_OR_RETURN(const BlockPartition1D partition,
                            BlockPartition1D::even(offsets.extents()[0], team.size()));
   const std::int64_t lo = partition.lo(team.rank().value);
@@ -150,7 +150,7 @@ Result<std::vector<detail::BinBatch>> detail::batches_of_bins(const BinVector& o
     }
     const std::int64_t end = begins[i] + lengths[i];
     const bool continues = !batches.empty() && begins[i] == batches.back().hi &&
-                           end - batches.back().lo <= most_elements;
+                           end - batches.back().lo <= max_elements;
     if (!continues) {
       batches.push_back({begins[i], begins[i], {}, {}});
     }

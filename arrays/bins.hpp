@@ -44,7 +44,7 @@ struct BinBatch {
 /// Collective. Cuts the bins of this rank's share into batches.
 rma::Result<std::vector<BinBatch>> batches_of_bins(const BinVector& offsets,
                                                    const BinVector& counts, rma::Team& team,
-                                                   std::int64_t room, std::int64_t most_elements);
+                                                   std::int64_t room, std::int64_t max_elements);
 rma::Status check_bin_vectors(const ArrayBase& contents, const BinVector& offsets,
                               const BinVector& counts);
 /// The order of sort_bins(): NaN is after all numbers.

@@ -91,7 +91,7 @@ class BlockMap {
   /// True if no rank owns more than one block.
   [[nodiscard]] bool is_one_block_per_rank() const noexcept { return max_blocks_ <= 1; }
   /// The largest count() of any rank.
-  [[nodiscard]] std::int64_t most_blocks() const noexcept { return max_blocks_; }
+  [[nodiscard]] std::int64_t max_blocks() const noexcept { return max_blocks_; }
 
   /// The rank that owns the block with these coordinates. Requires: they are within blocks().
   [[nodiscard]] rma::TeamRank owner(const Index& block) const noexcept {

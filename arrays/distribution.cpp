@@ -69,7 +69,7 @@ Status check_options(const Extents& extents, const BlockMap& block_map,
                  fmt::format(
                      "ghost cells (width {} in dimension {}) need at most one block on each "
                      "rank; here a rank has {}",
-                     ghosts[dim], dim, block_map.most_blocks()))
+                     ghosts[dim], dim, block_map.max_blocks()))
           .hint("use a regular or irregular distribution for arrays with ghost cells");
     }
   }
@@ -229,7 +229,7 @@ Patch Distribution::block(TeamRank rank, std::int64_t number) const noexcept {
     patch.box.set(dim, data_->partition(dim).lo(block[dim]), data_->partition(dim).hi(block[dim]));
   }
   // In an array without elements strides have no meaning, and their products may overflow.
-  if (data_->most_local_elements > 0) {
+  if (data_->max_local_elements > 0) {
     patch.offset = detail::locate_block(*data_, block, patch.strides);
   }
   return patch;
@@ -258,8 +258,8 @@ std::int64_t Distribution::local_elements(TeamRank rank) const noexcept {
   return last.offset + last.box.volume();
 }
 
-std::int64_t Distribution::most_local_elements() const noexcept {
-  return data_->most_local_elements;
+std::int64_t Distribution::max_local_elements() const noexcept {
+  return data_->max_local_elements;
 }
 
 Extents Distribution::local_extents(TeamRank rank) const noexcept {

@@ -191,7 +191,7 @@ class Distribution {
   /// The number of elements in a rank's slice, with ghost cells and unused gaps between blocks.
   [[nodiscard]] std::int64_t local_elements(rma::TeamRank rank) const noexcept;
   /// An upper bound of local_elements() for all ranks; exact for grids.
-  [[nodiscard]] std::int64_t most_local_elements() const noexcept;
+  [[nodiscard]] std::int64_t max_local_elements() const noexcept;
   /// The extents of a rank's slice, with ghost cells; zeros if it is empty. The slice is dense in
   /// order(). Requires: is_one_block_per_rank() or storage() == local_matrix.
   [[nodiscard]] Extents local_extents(rma::TeamRank rank) const noexcept;

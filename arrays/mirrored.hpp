@@ -3,10 +3,10 @@
 // Mirrored<T>: an array with a copy on each node; the members on a node share that copy.
 //
 //     auto m = Mirrored<double>::create(job, {n, n}, {.name = "fock"}).value();
-//     m.load(density);                       // copies a distributed array into every copy
-//     m.node_copy().accumulate(box, values);      // stays on the node: node_copy() is an ordinary
-//     array m.merge();                             // every copy becomes the sum of all copies
-//     m.merge_into(m.node_copy().box(), fock);    // or the sum goes into a distributed array
+//     m.load(density);                          // copies a distributed array into every copy
+//     m.node_copy().accumulate(box, values);    // an ordinary array; stays on the node
+//     m.merge();                                // every copy becomes the sum of all copies
+//     m.merge_into(m.node_copy().box(), fock);  // or the sum goes into a distributed array
 //
 // A copy may have any distribution over the members on its node, ghost cells too. An array that is
 // a node's copy but not in a Mirrored is merged by merge_copies() and merge_copies_into().
@@ -79,9 +79,6 @@ class Mirrored {
   /// This node's copy: an array on the team of this node's members.
   [[nodiscard]] Array<T>& node_copy() noexcept { return node_copy_; }
   [[nodiscard]] const Array<T>& node_copy() const noexcept { return node_copy_; }
-  /// The old name of node_copy().
-  [[nodiscard]] Array<T>& here() noexcept { return node_copy_; }
-  [[nodiscard]] const Array<T>& here() const noexcept { return node_copy_; }
   /// The team of all members, on all nodes.
   [[nodiscard]] rma::Team& team() noexcept { return team_; }
 

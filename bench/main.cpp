@@ -374,11 +374,11 @@ int run_program(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   constexpr const char* name = "tessera-bench";
   int code = EXIT_FAILURE;
-  tessera::apps::report_file_size_limit();
+  tessera::apps::ignore_file_size_signal();
   try {
     code = tessera::bench::run_program(argc, argv);
   } catch (const std::exception& error) {
-    tessera::apps::complain(name, error.what());
+    tessera::apps::print_error(name, error.what());
   }
   return tessera::apps::finish_output(name, code);
 }

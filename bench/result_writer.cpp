@@ -22,7 +22,7 @@ constexpr const char* program = "tessera-bench";
 
 bool say(const rma::Status& status) {
   if (!status.ok()) {
-    apps::complain(program, status.message());
+    apps::print_error(program, status.message());
   }
   return status.ok();
 }
@@ -43,7 +43,7 @@ bool ResultWriter::write_all() {
   std::ostringstream text;
   report_.write_json(text);
   if (path_ == standard_output) {
-    apps::tell(text.view());  // apps::finish_output() says where that fails
+    apps::print_text(text.view());  // apps::finish_output() reports a failure
     return true;
   }
   return say(apps::write_output_file(path_, text.view()));
@@ -61,15 +61,15 @@ void ResultWriter::write_unfinished(const std::string& why) noexcept {
       return;
     }
     if (!report_.has_records()) {
-      apps::complain(program, "the run ended before anything was measured; no file is written");
+      apps::print_error(program, "the run ended before anything was measured; no file is written");
       return;
     }
     report_.set_unfinished(why);
     if (write_all()) {
-      apps::complain(program, "the run ended early; the file holds the results until then");
+      apps::print_error(program, "the run ended early; the file holds the results until then");
     }
   } catch (const std::exception& error) {
-    apps::complain(program, error.what());
+    apps::print_error(program, error.what());
   }
 }
 
@@ -81,14 +81,14 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 constexpr unsigned char nothing = 0;  // no signal has this number
 
-void tell(unsigned char number) {
+void write_to_pipe(unsigned char number) {
   // The pipe has room for many more signals than can arrive.
   [[maybe_unused]] const ssize_t written = write(signal_pipe.load(), &number, 1);
 }
 
 extern "C" void write_signal(int number) {
   const int error = errno;
-  tell(static_cast<unsigned char>(number));
+  write_to_pipe(static_cast<unsigned char>(number));
   errno = error;
 }
 
@@ -116,13 +116,13 @@ TerminationSignals::TerminationSignals(std::function<void(int number)> last)
   pthread_sigmask(SIG_SETMASK, &all, &mine);
   thread_ = std::thread([this] { wait(); });
   pthread_sigmask(SIG_SETMASK, &mine, nullptr);
-  struct sigaction telling {};
-  telling.sa_handler = write_signal;
-  telling.sa_flags = SA_RESTART;
+  struct sigaction handler {};
+  handler.sa_handler = write_signal;
+  handler.sa_flags = SA_RESTART;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     sigaction(numbers[i], nullptr, &before_[i]);
     if (before_[i].sa_handler != SIG_IGN) {
-      sigaction(numbers[i], &telling, nullptr);
+      sigaction(numbers[i], &handler, nullptr);
     }
   }
 }
@@ -131,7 +131,7 @@ TerminationSignals::~TerminationSignals() {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     sigaction(numbers[i], &before_[i], nullptr);
   }
-  tell(nothing);
+  write_to_pipe(nothing);
   thread_.join();
   signal_pipe = -1;
   close(pipe_[0]);

@@ -36,7 +36,7 @@ struct Task {
   const PermuteOperand& out;
   const PermuteOperand& in;
   std::span<const int> dims;
-  std::int64_t most_elements;  ///< the maximum in a part that is fetched
+  std::int64_t max_elements;  ///< the maximum in a part that is fetched
 };
 
 std::size_t index_of(int dim) {
@@ -209,7 +209,7 @@ Status permute_own(const Task& task) {
   };
   for (const Patch& block : task.out.array.distribution().blocks(task.out.array.team().rank())) {
     const Box own = intersect(block.box, task.out.box);
-    detail::for_each_part(own, task.most_elements, [&](const Box& part) {
+    detail::for_each_part(own, task.max_elements, [&](const Box& part) {
       Pending& one = pending[next];
       one.panel.start(task.in.array, source_box(task, part));
       one.block = block;
@@ -249,7 +249,7 @@ Status permute(const PermuteOperand& in, const PermuteOperand& out, std::span<co
   const Task task{.out = out,
                   .in = in,
                   .dims = dims,
-                  .most_elements = std::max<std::int64_t>(
+                  .max_elements = std::max<std::int64_t>(
                       bytes / 2 / static_cast<std::int64_t>(out.array.element_bytes()), 1)};
   return out.array.sync(permute_own(task)).context(attempt);
 }

@@ -169,7 +169,7 @@ Result<SparseMatrix<T>> SparseBuilder<T>::assemble() {
   if (options_.balance == RowBalance::entries && options_.row_starts.empty()) {
     TESSERA_RETURN_IF_ERROR(attempt(balance()));
   }
-  auto own = detail::exchange<T>(job_, team_, rows_, columns_, std::exchange(added_, {}));
+  auto own = detail::exchange_triplets<T>(job_, team_, rows_, columns_, std::exchange(added_, {}));
   TESSERA_RETURN_IF_ERROR(attempt(own.status()));
   auto matrix = SparseMatrix<T>::adopt(job_, team_, rows_, std::move(own).take(), options_.name);
   return matrix.ok() ? std::move(matrix) : attempt(std::move(matrix).status());

@@ -84,7 +84,7 @@ class PanelOfRows {
     }
     return {};
   }
-  [[nodiscard]] std::int64_t most_rows() const noexcept { return max_rows_; }
+  [[nodiscard]] std::int64_t max_rows() const noexcept { return max_rows_; }
 
  private:
   Status add_entries(std::int64_t first, std::int64_t last, std::int64_t lo, std::vector<T>& c) {
@@ -121,8 +121,8 @@ Status multiply_own_rows(const LocalRows<T>& own, const Array<T>& b, Array<T>& c
   for (std::int64_t left = 0; left < n; left += detail::panel_columns) {
     const RowRange columns{left, std::min(left + detail::panel_columns, n)};
     PanelOfRows<T> panel(own, b, columns);
-    for (std::int64_t lo = 0; lo < own.rows(); lo += panel.most_rows()) {
-      const std::int64_t hi = std::min(lo + panel.most_rows(), own.rows());
+    for (std::int64_t lo = 0; lo < own.rows(); lo += panel.max_rows()) {
+      const std::int64_t hi = std::min(lo + panel.max_rows(), own.rows());
       TESSERA_RETURN_IF_ERROR(panel.make(lo, hi, part));
       TESSERA_RETURN_IF_ERROR(
           c.put(Box({own.first_row() + lo, columns.lo}, {own.first_row() + hi, columns.hi}), part));
@@ -189,9 +189,9 @@ template <SparseElement T>
 Status multiply_panel(const Array<T>& a, SparseMatrix<T>& b, const Box& part, Array<T>& c) {
   std::vector<T> sums(static_cast<std::size_t>(part.volume()));
   std::vector<T> left;
-  const std::int64_t most_rows = detail::panel_rows(part.extent(0));
-  for (std::int64_t lo = 0; lo < b.rows(); lo += most_rows) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(std::min(most_rows, b.rows() - lo)));
+  const std::int64_t max_rows = detail::panel_rows(part.extent(0));
+  for (std::int64_t lo = 0; lo < b.rows(); lo += max_rows) {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(std::min(max_rows, b.rows() - lo)));
     std::iota(rows.begin(), rows.end(), lo);
     TESSERA_ASSIGN_OR_RETURN(const auto locations, detail::locate_rows(*b.pattern(), rows));
     std::int64_t first = lo;

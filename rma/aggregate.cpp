@@ -251,7 +251,7 @@ Status Aggregate::add(Op op, const Scale* scale, const RemoteAddress& at, const 
     }
     return status;
   }
-  if (added_->pieces >= most_pieces) {
+  if (added_->pieces >= max_pieces) {
     added_->sent = added_->send(*job_, overlap_);
   }
   return {};

@@ -51,7 +51,7 @@ class Aggregate {
   /// Errors: invalid_argument (another kind, rank or scale than the first; an invalid shape),
   /// out_of_range (before the slice's start), no_memory; nothing is added then. The handle reports
   /// all other errors.
-  /// Cost: O(runs) of memory, up to most_pieces runs; these are then sent at once.
+  /// Cost: O(runs) of memory, up to max_pieces runs; these are then sent at once.
   Status put(RemoteAddress to, const void* from, std::size_t bytes);
   Status put(RemoteAddress to, const void* from, const CopyShape& shape);
   Status put(RemoteAddress to, Fragments fragments);
@@ -70,7 +70,7 @@ class Aggregate {
 
   /// The number of runs that were added and not yet sent.
   [[nodiscard]] std::size_t pieces() const noexcept;
-  static constexpr std::size_t most_pieces = std::size_t{1} << 16U;
+  static constexpr std::size_t max_pieces = std::size_t{1} << 16U;
 
  private:
   struct Added;

@@ -103,10 +103,10 @@ inline T* plain_word(const JobState& job, const RemoteAddress& at) {
 template <class T>
 inline T* plain_word(const JobState& job, const RawAddress& at) {
   const detail::CachedLocation location = find_cached(job, at);
-  if (!has_plain_word<T>(location.line, location.offset)) [[unlikely]] {
+  if (!has_plain_word<T>(location.slice, location.offset)) [[unlikely]] {
     return nullptr;
   }
-  location.line->count(Op::atomic, sizeof(T));
+  location.slice->count(Op::atomic, sizeof(T));
   return reinterpret_cast<T*>(location.pointer);
 }
 
@@ -165,9 +165,9 @@ Result<T> atomic_at_pointer(Job& job, RawAddress at, AtomicRequest::Kind kind, T
 template <class T>
 [[gnu::noinline]] Result<T> checked_atomic(Job& job, RawAddress at, AtomicRequest::Kind kind,
                                            T operand) {
-  const detail::CachedLocation location = look_up(job.state(), at);
-  if (location.line != nullptr && location.offset < location.line->bytes) {
-    const RemoteAddress known{at.rank, location.line->region(), location.offset};
+  const detail::CachedLocation location = find_or_fill(job.state(), at);
+  if (location.slice != nullptr && location.offset < location.slice->bytes) {
+    const RemoteAddress known{at.rank, location.slice->region(), location.offset};
     return checked_atomic(job.state(), known, kind, operand);
   }
   return detail::named(job.state(), [&] { return atomic_at_pointer(job, at, kind, operand); });

@@ -165,9 +165,9 @@ OrderObserver& Job::observe_order(std::unique_ptr<OrderObserver> observer) {
 
 Result<RemoteAddress> Job::translate(WorldRank rank, const void* pointer) const {
   return detail::named(*state_, [&]() -> Result<RemoteAddress> {
-    const detail::CachedLocation location = look_up(*state_, {rank, pointer});
-    if (location.line != nullptr && location.offset < location.line->bytes) {
-      return RemoteAddress{rank, location.line->region(), location.offset};
+    const detail::CachedLocation location = find_or_fill(*state_, {rank, pointer});
+    if (location.slice != nullptr && location.offset < location.slice->bytes) {
+      return RemoteAddress{rank, location.slice->region(), location.offset};
     }
     TESSERA_RETURN_IF_ERROR(state_->check_rank(rank));
     const RegionId region = state_->slices().addresses().find(pointer);

@@ -29,8 +29,8 @@ using detail::JobState;
 using detail::PutAction;
 using kernels::Direction;
 
-std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
-  return static_cast<std::uint64_t>(static_cast<const std::byte*>(pointer) - line.raw);
+std::uint64_t offset_in(const CachedSlice& entry, const void* pointer) noexcept {
+  return static_cast<std::uint64_t>(static_cast<const std::byte*>(pointer) - entry.raw);
 }
 
 // The path for single words of put and get. `local` is written only if the direction says so.
@@ -40,8 +40,8 @@ std::uint64_t offset_in(const CachedSlice& line, const void* pointer) noexcept {
     return false;
   }
   const detail::CachedLocation location = find_cached(job, at);
-  return detail::is_mapped_word(location.line, op, location.offset, local, bytes) &&
-         detail::move_mapped_word(*location.line, direction, op, location.pointer, local);
+  return detail::is_mapped_word(location.slice, op, location.offset, local, bytes) &&
+         detail::move_mapped_word(*location.slice, direction, op, location.pointer, local);
 }
 
 // Moves one run to or from a mapped slice that was used before. False: not done, no error found.
@@ -53,9 +53,9 @@ template <class Action>
       action.needs_ticket(job)) [[unlikely]] {
     return false;
   }
-  location.line->count(Action::op, bytes);
+  location.slice->count(Action::op, bytes);
   action.run(location.pointer - location.offset, location.offset, local, bytes,
-             job.slices().stripes_of(*location.line));
+             job.slices().stripes_of(*location.slice));
   return true;
 }
 
@@ -79,9 +79,9 @@ Status move_within_process(const JobState& job, const Action& action, const void
   }
   auto* const there = static_cast<std::byte*>(const_cast<void*>(pointer));
   action.shape(there, 0, local, shape, job.slices().stripes().slice(detail::no_region, job.rank()));
-  if (CachedSlice* const line = job.slices().counting_entry(job.rank())) {
-    line->count(Action::op, shape.total_bytes(), 1,
-                shape.levels == 0 ? Form::contiguous : Form::strided);
+  if (CachedSlice* const entry = job.slices().counting_entry(job.rank())) {
+    entry->count(Action::op, shape.total_bytes(), 1,
+                 shape.levels == 0 ? Form::contiguous : Form::strided);
   }
   return {};
 }
@@ -275,14 +275,14 @@ bool has_null(std::span<void* const> runs) {
 // The slice in which all runs of a list begin and end, if it is mapped here; else null.
 CachedSlice* mapped_slice_of(const JobState& job, Op op, WorldRank rank, const RunList& list) {
   const RegionId region = job.slices().addresses().find(list.remote.front());
-  CachedSlice* const line = region.value == 0 ? nullptr : job.slices().cached(rank, region);
-  if (line == nullptr || line->start_of(op) == nullptr || list.bytes > line->bytes) {
+  CachedSlice* const entry = region.value == 0 ? nullptr : job.slices().cached(rank, region);
+  if (entry == nullptr || entry->start_of(op) == nullptr || list.bytes > entry->bytes) {
     return nullptr;
   }
-  const std::uint64_t last = line->bytes - list.bytes;
+  const std::uint64_t last = entry->bytes - list.bytes;
   const bool fits = std::all_of(list.remote.begin(), list.remote.end(),
-                                [&](const void* each) { return offset_in(*line, each) <= last; });
-  return fits ? line : nullptr;
+                                [&](const void* each) { return offset_in(*entry, each) <= last; });
+  return fits ? entry : nullptr;
 }
 
 // Moves one list in one mapped slice whose runs clearly do not overlap. False: not done, no error
@@ -296,11 +296,11 @@ bool try_list(const JobState& job, Direction direction, Op op, WorldRank rank,
       (direction == Direction::to_remote && has_null(source))) {
     return false;
   }
-  CachedSlice* const line = mapped_slice_of(job, op, rank, list);
-  if (line == nullptr) {
+  CachedSlice* const entry = mapped_slice_of(job, op, rank, list);
+  if (entry == nullptr) {
     return false;
   }
-  line->count(op, target.size() * list.bytes, target.size(), Form::scattered);
+  entry->count(op, target.size() * list.bytes, target.size(), Form::scattered);
   for (std::size_t i = 0; i < target.size(); ++i) {
     kernels::move_small(target[i], source[i], list.bytes);
   }

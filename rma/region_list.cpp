@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/region_state.hpp"
@@ -33,14 +34,14 @@ std::size_t bytes_in_regions(const Job& job) {
 }
 
 std::string to_string(std::span<const RegionSummary> regions) {
-  std::size_t longest = 4;
+  std::size_t name_width = std::string_view("name").size();
   for (const RegionSummary& region : regions) {
-    longest = std::max(longest, region.name.size());
+    name_width = std::max(name_width, region.name.size());
   }
-  std::string table = fmt::format("region  {:<{}}  members  bytes here\n", "name", longest);
+  std::string table = fmt::format("region  {:<{}}  members  bytes here\n", "name", name_width);
   for (const RegionSummary& region : regions) {
     fmt::format_to(std::back_inserter(table), "{:6}  {:<{}}  {:7}  {:10}{}\n", region.id.value,
-                   region.name, longest, region.members, region.bytes,
+                   region.name, name_width, region.members, region.bytes,
                    region.is_attached ? ", attached" : "");
   }
   return table;

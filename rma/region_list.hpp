@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The remotely accessible memory of a job on this rank: a list for users, and its sum.
+// The memory that a job makes remotely accessible on this rank: a list for users, and the total.
 //
 //     std::cout << to_string(list_regions(job));
 //
@@ -35,7 +35,8 @@ struct RegionSummary {
 /// their numbers. Requires: no other thread frees a region meanwhile. Cost: O(n log n).
 std::vector<RegionSummary> list_regions(const Job& job);
 
-/// Local. The bytes of this rank's memory that regions use, without attached memory of the program.
+/// Local. The bytes that regions have allocated on this rank. Attached memory does not count: it
+/// belongs to the program.
 std::size_t bytes_in_regions(const Job& job);
 
 /// A table with one line per region.

@@ -57,7 +57,7 @@ struct Settings {
   std::int64_t verbs_depth = 128;              ///< requests in flight to a peer
   std::int64_t verbs_completions = 32768;      ///< entries of a completion queue
   std::string mpi_progress = "sleep";          ///< sleep, poll or none
-  std::string mpi_discipline = "mpi3";         ///< mpi3 or mpi2
+  std::string mpi_epochs = "lock_all";         ///< lock_all or per_operation
   std::string mpi_vectors = "auto";            ///< auto, direct, batched or conservative
   std::int64_t mpi_batch = 0;                  ///< operations per epoch; 0: any number
   std::string mpi_strides = "auto";            ///< auto, direct or vectors

@@ -64,8 +64,8 @@ std::size_t column_of(std::string_view field, std::string_view line) {
 // The numbers of orbitals and of electrons, as MRCC writes them on the first line.
 bool is_start_of_fort_55(std::string_view line) {
   const Fields fields = split(line);
-  return fields.count == 2 && parse_whole(fields.field[0]).ok() &&
-         parse_whole(fields.field[1]).ok();
+  return fields.count == 2 && parse_integer(fields.field[0]).ok() &&
+         parse_integer(fields.field[1]).ok();
 }
 
 // Within a line, not at its end.
@@ -191,7 +191,7 @@ Status Fcidump::read_header() {
 }
 
 Result<std::int64_t> Fcidump::parse_orbital(std::string_view text, std::size_t column) const {
-  const Parsed<std::int64_t> orbital = parse_whole(text);
+  const Parsed<std::int64_t> orbital = parse_integer(text);
   if (!orbital.ok()) {
     return refuse(fmt::format("{} is not the number of an orbital", quoted(text)), column);
   }

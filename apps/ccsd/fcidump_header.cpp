@@ -192,7 +192,7 @@ Result<std::int64_t> number_of(const Namelist& list, const std::string& name,
     return list.refuse(name, fmt::format("the header has no {}", name));
   }
   const std::string& text = entry->second.text;
-  const Parsed<std::int64_t> number = parse_whole(text);
+  const Parsed<std::int64_t> number = parse_integer(text);
   if (!number.ok()) {
     return list.refuse(name, fmt::format("{}={} is not a whole number", name, shown(text)));
   }
@@ -278,9 +278,9 @@ struct Item {
 
 std::optional<Item> parse_item(std::string_view text) {
   const std::size_t star = text.find('*');
-  const auto value = parse_whole(text.substr(star == std::string_view::npos ? 0 : star + 1));
+  const auto value = parse_integer(text.substr(star == std::string_view::npos ? 0 : star + 1));
   const auto count = star == std::string_view::npos ? Parsed<std::int64_t>{1, ""}
-                                                    : parse_whole(text.substr(0, star));
+                                                    : parse_integer(text.substr(0, star));
   const bool is_item = value.ok() && count.ok() && count.value > 0;
   return is_item ? std::optional(Item{count.value, value.value}) : std::nullopt;
 }

@@ -14,7 +14,8 @@ namespace {
 using rma::Result;
 using rma::Status;
 
-// Programs that write all permutations compute them in different orders.
+// Files may list an integral once for each permutation of its indices. Rounding differs between
+// these, because the program that wrote the file summed them in different orders.
 constexpr double same_value_tolerance = 1e-9;
 
 }  // namespace
@@ -43,28 +44,29 @@ Status store_once(double& element, double value, const TwoElectron& integral) {
   const auto& [p, q, r, s] = integral;
   return Status::error(rma::Code::invalid_argument,
                        fmt::format("the integral {} {} {} {} is given twice, as {} and as {}",
-                                   p + 1, q + 1, r + 1, s + 1, element, value));
+                                   p + 1, q + 1, r + 1, s + 1, element, value))
+      .hint("remove the wrong line from the file of integrals");
 }
 
 Result<IntegralCollector> IntegralCollector::create(Integrals& integrals, const OrbitalSpace& space,
                                                     std::vector<std::int64_t> order) {
   constexpr Kind o = Kind::occupied;
   constexpr Kind v = Kind::virtuals;
-  struct Entry {
+  struct MatrixKinds {
     RowMatrix* matrix;
     std::array<Kind, 4> kinds;
   };
-  const std::array<Entry, 6> entries{{{&integrals.oooo, {o, o, o, o}},
-                                      {&integrals.ooov, {o, o, o, v}},
-                                      {&integrals.oovv, {o, o, v, v}},
-                                      {&integrals.ovov, {o, v, o, v}},
-                                      {&integrals.ovvv, {o, v, v, v}},
-                                      {&integrals.vvvv, {v, v, v, v}}}};
+  const std::array<MatrixKinds, 6> matrices{{{&integrals.oooo, {o, o, o, o}},
+                                             {&integrals.ooov, {o, o, o, v}},
+                                             {&integrals.oovv, {o, o, v, v}},
+                                             {&integrals.ovov, {o, v, o, v}},
+                                             {&integrals.ovvv, {o, v, v, v}},
+                                             {&integrals.vvvv, {v, v, v, v}}}};
   IntegralCollector collector(space, std::move(order));
-  for (const Entry& entry : entries) {
-    TESSERA_ASSIGN_OR_RETURN(OwnRows rows, OwnRows::of(*entry.matrix));
+  for (const MatrixKinds& each : matrices) {
+    TESSERA_ASSIGN_OR_RETURN(OwnRows rows, OwnRows::of(*each.matrix));
     std::fill(rows.all().begin(), rows.all().end(), std::numeric_limits<double>::quiet_NaN());
-    collector.blocks_.push_back({std::move(rows), entry.kinds, entry.matrix == &integrals.vvvv});
+    collector.blocks_.push_back({std::move(rows), each.kinds, each.matrix == &integrals.vvvv});
   }
   return collector;
 }
@@ -92,7 +94,7 @@ Status IntegralCollector::add(const TwoElectron& integral, double value) {
   return for_each_permutation(reordered, [&](const TwoElectron& each) -> Status {
     const auto& [p, q, r, s] = each;
     for (const Block& block : blocks_) {
-      // ⟨xy|zw⟩ = (xz|yw).
+      // Matrices have ⟨xy|zw⟩ = (xz|yw): q and r change places.
       if (double* const element = element_of(block, {p, r, q, s}); element != nullptr) {
         TESSERA_RETURN_IF_ERROR(store_once(*element, value, integral));
       }

@@ -65,13 +65,13 @@ Status swap_occupied(RowMatrix& in, RowMatrix& out, const OrbitalSpace& space) {
 
 Status transpose(RowMatrix& in, RowMatrix& out) {
   // A limited number of columns at a time, so that the fetched runs have some length.
-  constexpr std::int64_t most_columns = 64;
+  constexpr std::int64_t max_columns = 64;
   const auto fill = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(const OwnRows rows, OwnRows::of(out));
     const std::int64_t n = out.extents()[1];
-    std::vector<double> fetched(static_cast<std::size_t>(n * most_columns));
-    for (std::int64_t first = rows.first(); first < rows.last(); first += most_columns) {
-      const std::int64_t count = std::min(most_columns, rows.last() - first);
+    std::vector<double> fetched(static_cast<std::size_t>(n * max_columns));
+    for (std::int64_t first = rows.first(); first < rows.last(); first += max_columns) {
+      const std::int64_t count = std::min(max_columns, rows.last() - first);
       TESSERA_RETURN_IF_ERROR(
           in.get(Box({0, first}, {n, first + count}), std::span<double>(fetched)));
       for (std::int64_t row = 0; row < count; ++row) {

@@ -14,8 +14,8 @@ namespace tessera::apps::ccsd {
 namespace {
 
 constexpr std::int64_t element_bytes = sizeof(double);
-// More than any machine has; sums of many such numbers still fit into 64 bits.
-constexpr double most_bytes = 0x1p56;
+// Larger needs are shown as this: more than any machine has, and sums still fit into 64 bits.
+constexpr double max_bytes = 0x1p56;
 
 std::int64_t sum(const std::vector<PlannedMemory>& parts) {
   return std::accumulate(
@@ -27,7 +27,7 @@ std::int64_t sum(const std::vector<PlannedMemory>& parts) {
 
 std::string human_memory(std::int64_t bytes) {
   const std::string text = rma::human_bytes(static_cast<std::uint64_t>(bytes));
-  return static_cast<double>(bytes) < most_bytes ? text : "more than " + text;
+  return static_cast<double>(bytes) < max_bytes ? text : "more than " + text;
 }
 
 MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
@@ -36,38 +36,40 @@ MemoryPlan MemoryPlan::create(const OrbitalSpace& space, std::int64_t ranks,
   const std::int64_t v = space.virtuals;
   MemoryPlan plan;
   std::int64_t largest_tile = 0;
-  const auto add = [&](const Shape& shape, std::int64_t count) {
+  // Adds `count` arrays of that shape, distributed by rows.
+  const auto add_arrays = [&](const Shape& shape, std::int64_t count) {
     largest_tile = std::max(
         largest_tile, std::min(options.tile, shape.rows) * std::min(options.tile, shape.columns));
     const std::int64_t rows = (shape.rows + ranks - 1) / ranks;
     const double bytes = static_cast<double>(count * element_bytes) * static_cast<double>(rows) *
                          static_cast<double>(shape.columns);
-    plan.arrays.push_back({shape.name, static_cast<std::int64_t>(std::min(bytes, most_bytes))});
+    plan.arrays.push_back({shape.name, static_cast<std::int64_t>(std::min(bytes, max_bytes))});
     plan.needed_bytes_per_rank += bytes;
   };
   for (const Shape& shape : integral_shapes(space)) {
-    add(shape, 1);
+    add_arrays(shape, 1);
   }
   for (const Shape& shape : Workspace::shapes(space)) {
-    add(shape, 1);
+    add_arrays(shape, 1);
   }
-  add({"amplitudes", o * v, o * v}, 2);
-  add({"diis", o * v, o * v}, 2 * static_cast<std::int64_t>(diis_depth));
+  add_arrays({"amplitudes", o * v, o * v}, 2);
+  add_arrays({"diis", o * v, o * v}, 2 * static_cast<std::int64_t>(diis_depth));
   const std::int64_t tile_bytes = ContractionEngine::buffer_bytes(largest_tile);
   if (options.reads_file) {
     // The terms of the Fock matrix, by pairs of orbitals (reference_state.hpp).
-    add({"fock", pair_count(space.orbitals()), 2 * space.doubly_occupied() + 1}, 1);
+    add_arrays({"fock", pair_count(space.orbitals()), 2 * space.doubly_occupied() + 1}, 1);
   }
   std::stable_sort(plan.arrays.begin(), plan.arrays.end(),
                    [](const PlannedMemory& a, const PlannedMemory& b) {
                      return a.bytes_per_rank > b.bytes_per_rank;
                    });
   plan.buffers.push_back({"tiles", tile_bytes});
-  // Rows of one occupied index, twice for amplitudes; and the quantities that are on all ranks.
+  // The rows of one occupied index: O V² elements for each of two sets of amplitudes, and O² V. The
+  // other terms are vectors and small matrices that every rank holds whole.
   plan.buffers.push_back(
       {"rows", (2 * o * v * v + o * o * v + 65 * o * v + 7 * v * v + 5 * o * o) * element_bytes});
   if (options.reads_file) {
-    // Twice if orbitals are reordered.
+    // A reordering of the orbitals needs a second copy.
     plan.buffers.push_back({"fock", 2 * pair_count(space.orbitals()) * element_bytes});
   }
   if (options.measures_rate) {

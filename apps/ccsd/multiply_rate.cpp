@@ -11,7 +11,7 @@ namespace tessera::apps::ccsd {
 
 rma::Result<double> measure_multiply_rate(rma::Job& job) {
   constexpr std::int64_t n = multiply_rate_order;
-  constexpr double least_seconds = 0.25;
+  constexpr double min_seconds = 0.25;
   linalg::limit_blas_threads(job);
   const auto elements = static_cast<std::size_t>(n * n);
   std::vector<double> a(elements, 1.0);
@@ -23,7 +23,7 @@ rma::Result<double> measure_multiply_rate(rma::Job& job) {
   const auto start = Clock::now();
   double seconds = 0.0;
   double operations = 0.0;
-  while (seconds < least_seconds && status.ok()) {
+  while (seconds < min_seconds && status.ok()) {
     status =
         add_product(matrix(c.data(), n, n), 1.0, matrix(a.data(), n, n), matrix(b.data(), n, n));
     operations += 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);

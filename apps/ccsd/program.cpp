@@ -118,8 +118,8 @@ Result<Molecule> make_molecule(Input& input, Job& job) {
 }
 
 void print_iteration(const Iteration& iteration) {
-  tell(fmt::format("  iteration {:3}   correlation {:18.12f}   step {:9.2e}\n", iteration.number,
-                   iteration.energy, iteration.step_norm));
+  print_text(fmt::format("  iteration {:3}   correlation {:18.12f}   step {:9.2e}\n",
+                         iteration.number, iteration.energy, iteration.step_norm));
 }
 
 /// Prints each tenth of the triples once.
@@ -128,7 +128,7 @@ TriplesProgress print_tenths() {
     const int tenths = static_cast<int>(10.0 * share);
     if (tenths > printed) {
       printed = tenths;
-      tell(fmt::format("  triples {:3} %\n", 10 * tenths));
+      print_text(fmt::format("  triples {:3} %\n", 10 * tenths));
     }
   };
 }
@@ -213,9 +213,9 @@ std::string failure_of(const Solution& solution, const Arguments& arguments) {
 
 /// Local. Warns that the run continues without writing a checkpoint.
 void warn_of_checkpoint(const Iteration& iteration, const Status& status) {
-  complain(program_name,
-           fmt::format("iteration {}: could not write the checkpoint, continuing without it: {}",
-                       iteration.number, status.message()));
+  print_error(program_name,
+              fmt::format("iteration {}: could not write the checkpoint, continuing without it: {}",
+                          iteration.number, status.message()));
 }
 
 /// Collective. The energy of the triples, and their rate.

@@ -17,7 +17,7 @@ using rma::Result;
 
 // Larger tiles need fewer fetches and leave fewer tasks; beyond this size the gain is small.
 constexpr std::int64_t largest_tile = 8;
-constexpr std::int64_t most_buffer_bytes = std::int64_t{64} << 20;
+constexpr std::int64_t max_buffer_bytes = std::int64_t{64} << 20;
 
 std::int64_t buffer_elements(const OrbitalSpace& space, std::int64_t tile) {
   return TriplesFetch::elements(space, tile) + TriplesTask::elements(space, tile);
@@ -26,7 +26,7 @@ std::int64_t buffer_elements(const OrbitalSpace& space, std::int64_t tile) {
 std::int64_t tile_length(const OrbitalSpace& space) {
   std::int64_t tile = std::min(largest_tile, std::max<std::int64_t>(space.virtuals, 1));
   while (tile > 1 &&
-         buffer_elements(space, tile) * std::int64_t{sizeof(double)} > most_buffer_bytes) {
+         buffer_elements(space, tile) * std::int64_t{sizeof(double)} > max_buffer_bytes) {
     --tile;
   }
   return tile;

@@ -11,7 +11,7 @@ namespace {
 using rma::Result;
 using rma::Status;
 
-/// The orders of three pairs of indices.
+/// The six permutations of the slots 0, 1 and 2, of which each gives one term of W.
 constexpr std::array<std::array<std::size_t, 3>, 6> orders{
     {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
 
@@ -37,7 +37,7 @@ std::int64_t TriplesTask::elements(const OrbitalSpace& space, std::int64_t tile)
 
 double* TriplesTask::left(std::size_t slot_x, std::size_t slot_y, std::int64_t x, std::int64_t y) {
   const auto slots = static_cast<std::int64_t>(ordered_pair(slot_x, slot_y));
-  // Those of all b are stored one after the other.
+  // b varies fastest, so that form_w() multiplies the matrices of all b at once.
   const std::int64_t slow = slot_x == 1 ? y : x;
   const std::int64_t fast = slot_x == 1 ? x : y;
   return left_.data() + ((slots * tile_ + slow) * tile_ + fast) * o() * (v() + o());
@@ -70,7 +70,7 @@ void TriplesTask::assemble(const TriplesFetch& fetched) {
   }
 }
 
-// R_c, rows kj: t_kj^cd at d, then −(jl|kc) at l.
+// Fills the rows kj of R_c: t_kj^cd in column d, then −(jl|kc) in column V + l.
 void TriplesTask::assemble_right(const TriplesFetch& fetched, std::size_t slot) {
   const std::int64_t range = ranges_[slot].size();
   const std::int64_t length = v() + o();
@@ -95,7 +95,7 @@ void TriplesTask::assemble_right(const TriplesFetch& fetched, std::size_t slot) 
   }
 }
 
-// L_ab, rows i: (ia|bd) at d, then t_il^ab at l, which R_a contains.
+// Fills the rows i of L_ab: (ia|bd) in column d, then t_il^ab in column V + l, copied from R_a.
 void TriplesTask::assemble_left(const TriplesFetch& fetched, std::size_t x, std::size_t y) {
   const std::int64_t length = v() + o();
   for (std::int64_t i = 0; i < o(); ++i) {
@@ -113,7 +113,7 @@ void TriplesTask::assemble_left(const TriplesFetch& fetched, std::size_t x, std:
   }
 }
 
-// (ia|jb) at ij.
+// Fills (ia|jb) at index i·O + j.
 void TriplesTask::assemble_integrals(const TriplesFetch& fetched, std::size_t x, std::size_t y) {
   for (std::int64_t a = 0; a < ranges_[x].size(); ++a) {
     const double* integral = fetched.oovv(x, y, a);
@@ -125,7 +125,9 @@ void TriplesTask::assemble_integrals(const TriplesFetch& fetched, std::size_t x,
   }
 }
 
-// One product for all b: they are stacked in the rows of L_ab and L_ba, …, or in those of R_b.
+// Computes W of one a, one c and n consecutive b. Each of the six terms is one matrix product for
+// all b: these are stacked in the rows of L (L_ab, L_ba, L_bc, L_cb) or, if b is the index of R,
+// in the rows of R_b.
 Status TriplesTask::form_w(const Stack& stack) {
   const std::int64_t n = stack.b_count;
   const std::int64_t cube = o() * o() * o();
@@ -133,14 +135,14 @@ Status TriplesTask::form_w(const Stack& stack) {
   std::fill_n(w_.begin(), n * cube, 0.0);
   const std::array<std::int64_t, 3> stride{o() * o(), o(), 1};  // of i, j and k in W
   for (const auto& [x, y, z] : orders) {
-    const bool is_in_right = z == 1;
-    const std::int64_t rows = is_in_right ? o() : n * o();
-    const std::int64_t columns = is_in_right ? n * o() * o() : o() * o();
+    const bool b_is_in_right = z == 1;
+    const std::int64_t rows = b_is_in_right ? o() : n * o();
+    const std::int64_t columns = b_is_in_right ? n * o() * o() : o() * o();
     const ConstMatrix l = matrix(left(x, y, stack.indices[x], stack.indices[y]), rows, length);
     const ConstMatrix r = matrix(right(z, stack.indices[z]), columns, length);
     TESSERA_RETURN_IF_ERROR(linalg::blas::gemm<double>(1.0, {l}, {r.transposed()}, 0.0,
                                                        matrix(term_.data(), rows, columns)));
-    const std::int64_t b_stride = is_in_right ? o() * o() : cube;
+    const std::int64_t b_stride = b_is_in_right ? o() * o() : cube;
     for (std::int64_t b = 0; b < n; ++b) {
       for (std::int64_t i = 0; i < o(); ++i) {
         const double* term = term_.data() + b * b_stride + i * columns;
@@ -175,27 +177,29 @@ void TriplesTask::form_v(const Triple& indices, const Triple& abc, const double*
   }
 }
 
-// Σ_ijk (4 W_ijk + W_kij + W_jki)(3 V_ijk − V_jik − V_kji − V_ikj) / D: in the full sum the six
-// orders of a, b, c give the same W and, of every two, one of the exchanged V.
+// Σ_ijk (4 W_ijk + W_kij + W_jki)(3 V_ijk − V_jik − V_kji − V_ikj) / D, the part of one a ≥ b ≥ c.
+// Permuting a, b, c permutes i, j, k of W and V alike. So this is the sum over all six orders,
+// where V^cba has become V_jik, V_kji and V_ikj.
 double TriplesTask::sum(const Triple& abc, const double* w) const {
   const auto at = [this](const double* x, std::int64_t i, std::int64_t j, std::int64_t k) {
     return x[(i * o() + j) * o() + k];
   };
-  double of_virtuals = 0.0;
+  double virtual_energy = 0.0;
   for (const std::int64_t a : abc) {
-    of_virtuals += model_.virtual_energies[static_cast<std::size_t>(a)];
+    virtual_energy += model_.virtual_energies[static_cast<std::size_t>(a)];
   }
   const std::vector<double>& energies = model_.occupied_energies;
   const double* const v = v_.data();
   double result = 0.0;
   for (std::int64_t i = 0; i < o(); ++i) {
     for (std::int64_t j = 0; j < o(); ++j) {
-      const double of_ij = energies[static_cast<std::size_t>(i)] +
-                           energies[static_cast<std::size_t>(j)] - of_virtuals;
+      const double energy_ij = energies[static_cast<std::size_t>(i)] +
+                               energies[static_cast<std::size_t>(j)] - virtual_energy;
       for (std::int64_t k = 0; k < o(); ++k) {
-        const double of_w = 4.0 * at(w, i, j, k) + at(w, k, i, j) + at(w, j, k, i);
-        const double of_v = 3.0 * at(v, i, j, k) - at(v, j, i, k) - at(v, k, j, i) - at(v, i, k, j);
-        result += of_w * of_v / (of_ij + energies[static_cast<std::size_t>(k)]);
+        const double w_sum = 4.0 * at(w, i, j, k) + at(w, k, i, j) + at(w, j, k, i);
+        const double v_sum =
+            3.0 * at(v, i, j, k) - at(v, j, i, k) - at(v, k, j, i) - at(v, i, k, j);
+        result += w_sum * v_sum / (energy_ij + energies[static_cast<std::size_t>(k)]);
       }
     }
   }
@@ -213,7 +217,7 @@ Result<double> TriplesTask::energy() {
   return energy;
 }
 
-// All b from c to a. If a equals c, b is also the same, and there is no such triple.
+// Sums over all b from c to a. The caller passes c < a only: a = b = c contributes nothing.
 Result<double> TriplesTask::energy_between(std::int64_t a, std::int64_t c) {
   const std::int64_t b_first = std::max(ranges_[1].first, c);
   const std::int64_t b_last = std::min(ranges_[1].last, a + 1);
@@ -223,8 +227,9 @@ Result<double> TriplesTask::energy_between(std::int64_t a, std::int64_t c) {
   for (std::int64_t b = b_first; b < b_last; ++b) {
     const double* const w = w_.data() + (b - b_first) * o() * o() * o();
     form_v({indices[0], b - ranges_[1].first, indices[2]}, {a, b, c}, w);
-    const double same_orders = a == b || b == c ? 2.0 : 1.0;
-    energy += 2.0 / 3.0 / same_orders * sum({a, b, c}, w);
+    // If two of the indices are equal, only three of the six orders of a, b and c differ.
+    const double multiplicity = a == b || b == c ? 2.0 : 1.0;
+    energy += 2.0 / 3.0 / multiplicity * sum({a, b, c}, w);
   }
   return energy;
 }

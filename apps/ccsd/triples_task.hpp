@@ -10,6 +10,8 @@
 // and the others are the same for the other orders of p, q, r. L and R of all orbitals of the tiles
 // are assembled once for each task, and multiplied for each a and c, for all b at once.
 //
+// A slot is 0, 1 or 2: the tile of a, of b or of c. Orbitals of a tile are counted from its first.
+//
 // Threads: one. Ownership: buffers are reused from task to task.
 #pragma once
 
@@ -26,6 +28,7 @@ class TriplesTask {
  public:
   /// Requires: the model outlives the task; ranges have at most `tile` orbitals.
   TriplesTask(const Model& model, const std::vector<double>& t1, std::int64_t tile);
+  /// The elements of all buffers of a task, 8 bytes each.
   static std::int64_t elements(const OrbitalSpace& space, std::int64_t tile) noexcept;
 
   /// Local. Copies the fetched data, which are then no longer needed.
@@ -37,8 +40,8 @@ class TriplesTask {
 
  private:
   using Triple = std::array<std::int64_t, 3>;
-  /// One a and one c with several consecutive b, by their indices in the ranges; the first b is
-  /// given.
+  /// One a, one c and `b_count` consecutive b. `indices` has a, the first b and c, counted from the
+  /// first orbitals of their tiles.
   struct Stack {
     Triple indices;
     std::int64_t b_count = 0;
@@ -54,7 +57,7 @@ class TriplesTask {
 
   [[nodiscard]] std::int64_t o() const noexcept { return model_.space.occupied; }
   [[nodiscard]] std::int64_t v() const noexcept { return model_.space.virtuals; }
-  /// Where L_xy, R_x and the integrals of x and y begin.
+  /// The addresses of L_xy, R_x and the integrals (ix|jy), for orbitals x and y of their tiles.
   [[nodiscard]] double* left(std::size_t slot_x, std::size_t slot_y, std::int64_t x,
                              std::int64_t y);
   [[nodiscard]] double* right(std::size_t slot, std::int64_t x);

@@ -34,7 +34,7 @@ inline std::string format_usage_error(const CLI::App* app, const CLI::Error& err
 /// standard error.
 inline void print_error_once(std::string_view program, std::string_view message) {
   if (rma::detect_launcher().rank <= 0) {
-    complain(program, message);
+    print_error(program, message);
   }
 }
 
@@ -52,7 +52,7 @@ inline std::optional<int> parse_command_line(
     std::ostringstream text;  // printed below, where the reason of a failure is kept
     const int code = is_first ? app.exit(error, text) : error.get_exit_code();
     if (is_first) {
-      tell(text.str());
+      print_text(text.str());
     }
     return code == 0 ? 0 : exit_usage;
   }

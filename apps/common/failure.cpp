@@ -22,7 +22,7 @@ bool is_known_to_all(const rma::Status& status) {
 // reported as lost, and the next rank would print again.
 void print_collectively(std::string_view program, const Job& job, const rma::Status& status) {
   if (job.rank().value == 0) {
-    complain(program, status.message());
+    print_error(program, status.message());
   }
   job.world().barrier().ignore("the program ends in any case");
 }
@@ -70,7 +70,7 @@ void print_failure(std::string_view program, const Job& job, const rma::Status& 
   }
   const bool is_reporter = is_lowest_present(job, status);
   if (is_reporter || status.rank() == job.rank()) {
-    complain(program, status.message());
+    print_error(program, status.message());
   }
   if (is_reporter) {
     wait_for_other_ranks(job);

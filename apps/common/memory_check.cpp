@@ -157,7 +157,7 @@ int catch_bad_alloc(std::string_view program, const rma::Job& job,
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    complain(program, no_memory_error(job.rank()).message());
+    print_error(program, no_memory_error(job.rank()).message());
     return exit_usage;
   }
 }

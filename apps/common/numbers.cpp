@@ -46,18 +46,18 @@ Parsed<double> parse_as(std::string_view text, std::string_view number) {
 }  // namespace
 
 std::string shown(std::string_view text) {
-  constexpr std::size_t most = 40;
-  std::string start(text.substr(0, most));
+  constexpr std::size_t max_characters = 40;
+  std::string start(text.substr(0, max_characters));
   std::replace_if(
       start.begin(), start.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
-  return start + (text.size() > most ? "..." : "");
+  return start + (text.size() > max_characters ? "..." : "");
 }
 
 std::string quoted(std::string_view text) {
   return fmt::format("'{}'", shown(text));
 }
 
-Parsed<std::int64_t> parse_whole(std::string_view text) {
+Parsed<std::int64_t> parse_integer(std::string_view text) {
   const std::string_view digits = without_plus(text);
   std::int64_t value = 0;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);

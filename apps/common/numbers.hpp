@@ -29,7 +29,7 @@ inline std::string quoted(const std::string& text) {
 }
 
 /// Parses all of `text`; a sign is allowed.
-Parsed<std::int64_t> parse_whole(std::string_view text);
+Parsed<std::int64_t> parse_integer(std::string_view text);
 /// Parses all of `text`: "-1.5", "1e-3", "+2". A number too small for a double becomes zero.
 Parsed<double> parse_real(std::string_view text);
 /// The same, also with Fortran's exponents: "1.5D+03", "1.5+103".

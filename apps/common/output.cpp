@@ -36,7 +36,7 @@ void flush() {
 
 }  // namespace
 
-void tell(std::string_view text) {
+void print_text(std::string_view text) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
     record_error(errno);
@@ -44,7 +44,7 @@ void tell(std::string_view text) {
   flush();
 }
 
-void report_file_size_limit() {
+void ignore_file_size_signal() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -52,7 +52,7 @@ void record_output_error(int error) {
   record_error(error);
 }
 
-void complain(std::string_view program, std::string_view message) {
+void print_error(std::string_view program, std::string_view message) {
   const std::string line = fmt::format("{}: {}\n", program, message);
   static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
 }
@@ -78,8 +78,8 @@ int complete_output(std::string_view program, int code) {
   if (error == 0) {
     return code;
   }
-  complain(program, fmt::format("cannot write to standard output: {}",
-                                std::generic_category().message(error)));
+  print_error(program, fmt::format("cannot write to standard output: {}",
+                                   std::generic_category().message(error)));
   return code != 0 ? code : exit_failed;
 }
 

@@ -8,17 +8,17 @@
 
 namespace tessera::apps {
 
-/// Local. Prints to standard output, without delay. finish_output() reports a failure.
-void tell(std::string_view text);
+/// Local. Prints to standard output and flushes it. finish_output() reports a failure.
+void print_text(std::string_view text);
 
 /// Local. Prints "PROGRAM: message" to standard error; a failure is ignored.
-void complain(std::string_view program, std::string_view message);
+void print_error(std::string_view program, std::string_view message);
 
-/// Local. For main(): makes a write beyond the limit on file sizes (ulimit -f) fail with EFBIG.
-/// Otherwise the system would end the program without a message.
-void report_file_size_limit();
+/// Local. For main(): ignores SIGXFSZ, so that a write beyond the limit on file sizes (ulimit -f)
+/// fails with EFBIG. Otherwise the system would end the program without a message.
+void ignore_file_size_signal();
 
-/// Local. Records output that other code has lost, with the system's error.
+/// Local. Records that other code could not write its output; `error` is the system's.
 void record_output_error(int error);
 
 /// Local. The last call of main(): flushes standard output, also of other code, and returns the

@@ -147,9 +147,9 @@ bool is_replaceable(const struct stat& facts) {
 
 // A new file in the folder of `path`; negative on failure, with the reason in errno.
 int open_beside(const std::filesystem::path& path, std::string& name) {
-  constexpr int most_leftovers = 100;  // from killed programs that had the same process number
+  constexpr int max_leftovers = 100;  // from killed programs that had the same process number
   int descriptor = -1;
-  for (int number = 0; number < most_leftovers && descriptor < 0; ++number) {
+  for (int number = 0; number < max_leftovers && descriptor < 0; ++number) {
     name = path.parent_path() / fmt::format(".tessera-{}-{}", ::getpid(), number);
     descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
     if (descriptor < 0 && errno != EEXIST) {

@@ -25,7 +25,7 @@ bool Progress::is_due() {
 }
 
 void Progress::print(std::string_view line) const {
-  apps::tell(fmt::format("  {}\n", line));
+  apps::print_text(fmt::format("  {}\n", line));
 }
 
 }  // namespace tessera::apps

@@ -31,7 +31,7 @@ rma::Result<Report> Report::create(rma::Job& job, ReportOptions options) {
 
 void Report::print(std::string_view name, std::string_view value, std::string_view unit) const {
   if (prints_) {
-    tell(fmt::format("{}: {}{}{}\n", name, value, unit.empty() ? "" : " ", unit));
+    print_text(fmt::format("{}: {}{}{}\n", name, value, unit.empty() ? "" : " ", unit));
   }
 }
 
@@ -62,7 +62,7 @@ void Report::add(std::string_view name, std::span<const double> values, std::str
 
 void Report::note(std::string_view text) const {
   if (prints_) {
-    tell(text);
+    print_text(text);
   }
 }
 
@@ -99,12 +99,12 @@ bool Report::write_json() const {
   constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
   const std::string text = json_.dump(2, ' ', false, replace) + '\n';
   if (goes_to_output(options_.json_file)) {
-    tell(text);  // finish_output() reports a failure
+    print_text(text);  // finish_output() reports a failure
     return true;
   }
   const rma::Status written = write_output_file(options_.json_file, text);
   if (!written.ok()) {
-    complain(options_.program, written.message());
+    print_error(options_.program, written.message());
   }
   return written.ok();
 }

@@ -42,7 +42,7 @@ int run_in_threads(std::string_view program, std::int32_t threads, const RankPro
     return std::move(outcome.status);
   });
   if (!status.ok()) {
-    complain(program, status.message());
+    print_error(program, status.message());
   }
   if (lacked_memory) {
     return exit_usage;
@@ -53,7 +53,7 @@ int run_in_threads(std::string_view program, std::int32_t threads, const RankPro
 int run_in_process(std::string_view program, const RankProgram& body) {
   auto job = Job::start();
   if (!job.ok()) {
-    complain(program, job.status().message());
+    print_error(program, job.status().message());
     return is_no_memory(job.status()) ? exit_usage : exit_failed;
   }
   const Outcome outcome = run_rank(program, *job, body);

@@ -33,9 +33,9 @@
 
 namespace {
 
-using tessera::apps::complain;
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
+using tessera::apps::print_error;
 using tessera::rma::LaunchOptions;
 using tessera::rma::Status;
 
@@ -51,10 +51,11 @@ int report(const std::vector<tessera::rma::RankExit>& exits, bool quiet) {
       continue;  // the rank that ended the job has printed the reason
     }
     if (each.signal != 0 && !quiet) {
-      complain(program_name, fmt::format("rank {} was ended by signal {} ({})", each.rank,
-                                         each.signal, strsignal(each.signal)));
+      print_error(program_name, fmt::format("rank {} was ended by signal {} ({})", each.rank,
+                                            each.signal, strsignal(each.signal)));
     } else if (each.exit_code != 0 && !quiet) {
-      complain(program_name, fmt::format("rank {} exited with code {}", each.rank, each.exit_code));
+      print_error(program_name,
+                  fmt::format("rank {} exited with code {}", each.rank, each.exit_code));
     }
     if (code == 0) {
       code = each.signal != 0 ? signal_exit_base + each.signal : each.exit_code;
@@ -77,7 +78,7 @@ bool is_stderr_writable() {
 }
 
 int refuse(const Status& status, int code) {
-  complain(program_name, status.message());
+  print_error(program_name, status.message());
   return code;
 }
 
@@ -106,7 +107,7 @@ int run(const Arguments& arguments, const std::vector<std::string>& program) {
     return refuse(exits.status(), exit_usage);
   }
   const double seconds = tessera::apps::seconds_since(start);
-  tessera::apps::report_file_size_limit();  // not earlier: the ranks would inherit it
+  tessera::apps::ignore_file_size_signal();  // not earlier: the ranks would inherit it
   const int ranks_code = report(*exits, arguments.is_quiet || is_unread);
   const int code = is_unread && ranks_code == 0 ? exit_failed : ranks_code;
   if (!writes) {
@@ -141,9 +142,9 @@ int run_rest(const Arguments& arguments, std::vector<std::string> program) {
     program.erase(program.begin());
   }
   if (program.empty() || (!has_mark && program.front().starts_with('-'))) {
-    complain(program_name, (program.empty() ? "there is no program to start"
-                                            : "there is no option " + program.front()) +
-                               "; see tessera-run --help");
+    print_error(program_name, (program.empty() ? "there is no program to start"
+                                               : "there is no option " + program.front()) +
+                                  "; see tessera-run --help");
     return exit_usage;
   }
   return run(arguments, program);
@@ -151,7 +152,7 @@ int run_rest(const Arguments& arguments, std::vector<std::string> program) {
 
 int run_program(int argc, char** argv) {
   if (uses_np_option(argc, argv)) {
-    complain(program_name, "there is no option -np; give the number of ranks with -n N");
+    print_error(program_name, "there is no option -np; give the number of ranks with -n N");
     return exit_usage;
   }
   CLI::App app{"Starts a program as several ranks on this machine."};

@@ -137,7 +137,7 @@ Norms norms(const Grid& r, const Box& box) {
       packs.add(r.at(z, y, box.lo.x), 0, box.hi.x - box.lo.x);
     }
   }
-  return {packs.sum_squares(), packs.greatest()};
+  return {packs.sum_squares(), packs.max_abs()};
 }
 
 void zero(const Grid& u, const Box& box) {

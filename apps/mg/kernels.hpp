@@ -16,11 +16,11 @@
 
 namespace tessera::apps::mg {
 
-/// The terms of a norm. The sums of squares of several boxes add up; the greatest value is their
-/// maximum.
+/// The terms of the 2-norm and the maximum norm. For several boxes, add the sums of squares and
+/// take the maximum of the other.
 struct Norms {
   double sum_squares = 0.0;
-  double greatest = 0.0;  ///< maximum of absolute values
+  double max_abs = 0.0;  ///< largest absolute value
 };
 
 /// r = v - A u on `box`. Reads `v` on the box and `u` one layer around it. `r` may be `v`.
@@ -36,7 +36,7 @@ void smooth(const Grid& u, const Grid& r, const Stencil& s, const Box& box);
 /// one.
 void prolongate_add(const Grid& u, const Grid& coarse, const Box& box);
 
-/// The sum of squares and the greatest absolute value of `r` on `box`.
+/// The sum of squares and the largest absolute value of `r` on `box`.
 [[nodiscard]] Norms norms(const Grid& r, const Box& box);
 
 /// Sets `box` of `u` to zero.

@@ -148,6 +148,6 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  tessera::apps::report_file_size_limit();
+  tessera::apps::ignore_file_size_signal();
   return tessera::apps::finish_output(program_name, run_program(argc, argv));
 }

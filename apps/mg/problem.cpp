@@ -110,10 +110,10 @@ std::int64_t replicated_edge(std::int64_t edge, std::int64_t ranks) {
 Index3 process_grid(std::int64_t edge, std::int64_t ranks) {
   // If the number of blocks is at most the number of points along the replicated level, each block
   // keeps a point however often bounds are halved on the way there.
-  const std::int64_t most_blocks = replicated_edge(edge, ranks);
+  const std::int64_t max_blocks = replicated_edge(edge, ranks);
   for (std::int64_t working = ranks; working > 1; --working) {
     const Index3 factors = near_cubic_factors(working);
-    if (factors.z <= most_blocks) {  // the largest of the three
+    if (factors.z <= max_blocks) {  // the largest of the three
       return factors;
     }
   }

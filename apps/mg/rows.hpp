@@ -3,10 +3,10 @@
 // Row kernels: the operations of kernels.cpp and sweep.cpp on a row, or on the same row of two
 // neighbouring planes at once. Private to apps/mg.
 //
-// All pointers of one call are to the same x, and [first, last) counts from there; it may begin
-// below 0. Every row is processed in blocks of one SIMD register. The last block of a row overlaps
-// the one before it instead of leaving a scalar remainder, so no block may read what another has
-// written. No element outside what the operator needs is accessed.
+// All pointers of one call point to the same x. Indices [first, last) count from there, and may
+// begin below 0. A row is processed in blocks of one SIMD register. Its last block overlaps the one
+// before it instead of leaving a scalar remainder, so no block may read what another has written.
+// Only elements that the operator needs are accessed.
 //
 // The 27-point stencils. With t0 the row itself, t1 the sum of its four neighbours in the y–z
 // plane that share a face with it, and t2 that of the four diagonal ones,
@@ -15,10 +15,11 @@
 //
 // The partial sums over planes and rows are NPB's idea. Applying the weights before the shift in x
 // leaves one shifted quantity, w, instead of two. w is shifted within registers: if it were written
-// to a scratch row and read back one element off, every load would wait for two stores. Two planes
-// at a time read 12 rows instead of 18.
+// to a scratch row and read back one element off, every load would wait for two stores. Processing
+// two planes at once reads 12 rows instead of 18.
 //
-// SIMD by the vector types of GCC and Clang, as wide as the compiler's target; plain x86-64 works.
+// The code uses the vector types of GCC and Clang, as wide as the compiler's target has registers;
+// plain x86-64 works too.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +35,8 @@
 
 namespace tessera::apps::mg::detail {
 
-/// Doubles in the target's widest register. The library is used only for this, because it cannot
-/// shift across registers.
+/// Doubles in the target's widest register. std::experimental::simd provides only this number: it
+/// cannot shift elements from one register to the next.
 inline constexpr std::size_t pack_size = std::experimental::native_simd<double>::size();
 inline constexpr auto pack_width = static_cast<std::int64_t>(pack_size);
 
@@ -57,7 +58,8 @@ inline void store(double* to, const V& value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-/// The elements of two packs, as one sequence of 2 · pack_size, from `offset` on, `step` apart.
+/// Elements Offset, Offset + Step, … of the sequence of 2 · pack_size elements that `low` and
+/// `high` form.
 template <std::size_t Offset, std::size_t Step = 1>
 [[nodiscard]] inline Pack pick(const Pack& low, const Pack& high) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -66,7 +68,7 @@ template <std::size_t Offset, std::size_t Step = 1>
   (std::make_index_sequence<pack_size>{});
 }
 
-/// Elements Half·W/2 … of a0 b0 a1 b1 …: the lower or the upper pack of the interleaved two.
+/// The lower (Half = 0) or upper (Half = 1) pack of the interleaved sequence a0 b0 a1 b1 ….
 template <std::size_t Half>
 [[nodiscard]] inline Pack interleave(const Pack& a, const Pack& b) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -76,7 +78,8 @@ template <std::size_t Half>
   (std::make_index_sequence<pack_size>{});
 }
 
-/// Calls body.template operator()<V>(i) for blocks that cover [first, last); the last overlaps.
+/// Calls body.template operator()<V>(i) for blocks that cover [first, last), where V is Pack, or
+/// double if the row is shorter than a pack. The last block may overlap the one before it.
 template <typename Body>
 inline void for_each_block(std::int64_t first, std::int64_t last, Body body) {
   if (last - first < pack_width) {
@@ -93,7 +96,7 @@ inline void for_each_block(std::int64_t first, std::int64_t last, Body body) {
   }
 }
 
-/// Row j of `Planes` neighbouring planes: out = base + S source.
+/// The arguments of out = base + S source for row j of `Planes` neighbouring planes.
 template <std::size_t Planes>
 struct StencilRows {
   std::array<const double*, Planes + 2> source;  ///< row j of planes k - 1 … k + Planes
@@ -104,9 +107,9 @@ struct StencilRows {
   std::array<const double*, 4> ahead{};
 };
 
-/// The sums of a block of the first and the second plane, except the shifted part: w, and base + s0
-/// t0 + s1 t1 + s2 t2. Named members, because compilers keep in memory arrays of packs that live
-/// from one iteration to the next.
+/// Sums of one block in the first plane (a) and the second (b): shifted is w, and partial is base +
+/// s0 t0 + s1 t1 + s2 t2. Members, because
+/// compilers would keep an array of packs in memory from one iteration to the next.
 template <typename V>
 struct StencilSums {
   V shifted_a{};
@@ -165,7 +168,7 @@ template <std::size_t Planes, bool Face, bool Corner>
   return w;
 }
 
-/// out = base + S source on [first, last), point by point: for less than a pack.
+/// out = base + S source on [first, last), point by point, for rows shorter than a pack.
 template <std::size_t Planes, bool Face, bool Corner>
 [[gnu::always_inline]] inline void stencil_points(const StencilRows<Planes>& rows, const Stencil& s,
                                                   std::int64_t first, std::int64_t last) {
@@ -181,13 +184,13 @@ template <std::size_t Planes, bool Face, bool Corner>
   }
 }
 
-/// w of the first and the second plane.
+/// w of a block in the first and the second plane.
 struct ShiftedPacks {
   Pack a{};
   Pack b{};
 };
 
-/// w at one point, in all elements.
+/// w at point i, copied to all elements of the packs.
 template <std::size_t Planes, bool Face, bool Corner>
 [[gnu::always_inline]] inline ShiftedPacks shifted_packs(const StencilRows<Planes>& rows,
                                                          const Stencil& s, std::int64_t i) {
@@ -195,8 +198,8 @@ template <std::size_t Planes, bool Face, bool Corner>
           Pack{} + shifted_point<Planes, Face, Corner>(rows, s, Planes - 1, i)};
 }
 
-/// Adds the shifted part to a block's sums, and stores it. Only the last elements of `previous` and
-/// the first ones of `next` are used.
+/// Stores a block: adds w(x-1) + w(x+1) to its partial sums. `previous` and `next` are w of the
+/// blocks before and after it, of which only the last and the first element are used.
 template <std::size_t Planes>
 [[gnu::always_inline]] inline void store_block(const StencilRows<Planes>& rows, std::int64_t i,
                                                const ShiftedPacks& previous,
@@ -210,7 +213,7 @@ template <std::size_t Planes>
   }
 }
 
-/// The same for a block whose neighbours' sums are not available.
+/// The same, but computes w at the two points beside the block.
 template <std::size_t Planes, bool Face, bool Corner>
 [[gnu::always_inline]] inline void store_block_alone(const StencilRows<Planes>& rows,
                                                      const Stencil& s, std::int64_t i,
@@ -219,7 +222,7 @@ template <std::size_t Planes, bool Face, bool Corner>
               shifted_packs<Planes, Face, Corner>(rows, s, i + pack_width));
 }
 
-/// All blocks from the aligned one at `i`, with the sums `current`, to `last`.
+/// Computes and stores all blocks from the aligned one at `i`, whose sums are `current`, to `last`.
 template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead>
 [[gnu::always_inline]] inline void stencil_blocks(const StencilRows<Planes>& rows, const Stencil& s,
                                                   std::int64_t i, std::int64_t last,
@@ -251,8 +254,8 @@ template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead>
 }
 
 /// out = base + S source on [first, last). A false Face or Corner means that this weight is zero.
-/// Head and tail are separate blocks, which overlap the aligned ones between them. Their sums are
-/// computed before any store could reach their `base`, or theirs could reach another's.
+/// Head and tail are separate blocks that overlap the aligned ones between them. `out` may be
+/// `base`, so the sums of overlapping blocks are computed before either is stored.
 template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead = 0>
 [[gnu::always_inline]] inline void stencil_rows(const StencilRows<Planes>& rows, const Stencil& s,
                                                 std::int64_t first, std::int64_t last) {
@@ -277,8 +280,8 @@ template <std::size_t Planes, bool Face, bool Corner, std::size_t Ahead = 0>
   stencil_blocks<Planes, Face, Corner, Ahead>(rows, s, aligned, last, aligned_sums);
 }
 
-/// The four coarse rows around a fine row: planes and rows c - 1 and c, or twice the same if the
-/// fine row is at a coarse one. All pointers are to coarse x = 0.
+/// The four coarse rows around a fine row, of planes c - 1 and c and rows c - 1 and c. If the fine
+/// row coincides with a coarse one, both are that one. All pointers point to coarse x = 0.
 struct CoarseRows {
   const double* near_near = nullptr;
   const double* near_far = nullptr;
@@ -293,8 +296,8 @@ struct CoarseRows {
   }
 };
 
-/// Interpolates the mean of coarse `rows` to fine [first, last) and adds it to `base`, or to zero
-/// if FromZero. Fine 2m + 1 is at coarse m, fine 2m between m - 1 and m.
+/// Interpolates the mean of the four coarse rows to fine points [first, last) and adds it to
+/// `base`, or to zero if FromZero. Fine point 2m + 1 is at coarse m; 2m is between m - 1 and m.
 /// Requires: `out` is distinct from `base`.
 template <bool FromZero>
 inline void interpolate_row(double* out, const double* base, const CoarseRows& coarse,
@@ -341,12 +344,12 @@ inline void interpolate_row(double* out, const double* base, const CoarseRows& c
   }
 }
 
-/// Full weighting of three rows of three planes: to[m] for coarse m in [first, last), which is at
-/// fine 2m + 1. `planes` point to the middle row.
+/// Restricts three rows of three planes by full weighting. Computes to[m] for coarse m in [first,
+/// last), which is at fine 2m + 1. `planes` point to the middle rows.
 inline void restrict_row(double* to, const std::array<const double*, 3>& planes,
                          std::int64_t stride, std::int64_t first, std::int64_t last) {
-  // The weights are a product of (1/4, 1/2, 1/4) in each dimension, times 4: the 3 × 3 rows first,
-  // then x.
+  // The weights are the product of (1/4, 1/2, 1/4) in each dimension, times 4. The 3 × 3 rows are
+  // summed first, then the points in x.
   const std::array<const double*, 3> p = planes;
   const auto mixed = [&]<typename V>(std::int64_t i) {
     const V faces = (load<V>(p[1] + i - stride) + load<V>(p[1] + i + stride)) +
@@ -385,8 +388,8 @@ inline void restrict_row(double* to, const std::array<const double*, 3>& planes,
   }
 }
 
-/// Sets the `width` elements before and after a row of n to its periodic images. In increasing
-/// distance, so that rows shorter than `width` copy from ghosts that are already set.
+/// Sets the `width` ghosts before and after a row of n elements to their periodic images, nearest
+/// first: in rows shorter than `width`, the others copy from ghosts.
 inline void wrap_row(double* row, std::int64_t n, std::int64_t width) {
   for (std::int64_t g = 0; g < width; ++g) {
     row[-1 - g] = row[n - 1 - g];
@@ -394,7 +397,8 @@ inline void wrap_row(double* row, std::int64_t n, std::int64_t width) {
   }
 }
 
-/// The same for the rows of plane z of `u`, with the ghosts of x.
+/// The same for whole rows of plane z of `u`: sets those before and after the box in y, including
+/// their ghosts in x.
 inline void wrap_rows(const Grid& u, std::int64_t z, std::int64_t width) {
   const std::int64_t x = u.box.lo.x - width;
   const std::int64_t length = u.box.hi.x - u.box.lo.x + 2 * width;
@@ -404,8 +408,8 @@ inline void wrap_rows(const Grid& u, std::int64_t z, std::int64_t width) {
   }
 }
 
-/// Collects the sum of squares and the greatest absolute value of rows, in several independent
-/// packs, because a single pack would wait for the previous addition each time.
+/// Accumulates the sum of squares and the largest absolute value of rows. It uses several
+/// independent packs, because each addition to a single pack would wait for the one before it.
 class NormPacks {
  public:
   void add(const double* row, std::int64_t first, std::int64_t last) {
@@ -418,7 +422,7 @@ class NormPacks {
     }
     for (; i < last; ++i) {
       rest_ += row[i] * row[i];
-      rest_greatest_ = std::max(rest_greatest_, std::abs(row[i]));
+      rest_max_abs_ = std::max(rest_max_abs_, std::abs(row[i]));
     }
   }
 
@@ -432,14 +436,14 @@ class NormPacks {
     return sum;
   }
 
-  [[nodiscard]] double greatest() const {
-    double greatest = rest_greatest_;
+  [[nodiscard]] double max_abs() const {
+    double max_abs = rest_max_abs_;
     for (std::size_t c = 0; c < chains; ++c) {
       for (std::size_t l = 0; l < pack_size; ++l) {
-        greatest = std::max(greatest, greatest_[c][l]);
+        max_abs = std::max(max_abs, max_abs_[c][l]);
       }
     }
-    return greatest;
+    return max_abs;
   }
 
  private:
@@ -448,13 +452,13 @@ class NormPacks {
   void add_pack(std::size_t c, const Pack& value) {
     squares_[c] += value * value;
     const Pack absolute = value < 0.0 ? -value : value;
-    greatest_[c] = absolute > greatest_[c] ? absolute : greatest_[c];
+    max_abs_[c] = absolute > max_abs_[c] ? absolute : max_abs_[c];
   }
 
   std::array<Pack, chains> squares_{};
-  std::array<Pack, chains> greatest_{};
+  std::array<Pack, chains> max_abs_{};
   double rest_ = 0.0;
-  double rest_greatest_ = 0.0;
+  double rest_max_abs_ = 0.0;
 };
 
 }  // namespace tessera::apps::mg::detail

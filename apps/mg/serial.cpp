@@ -112,7 +112,7 @@ Result<SerialResult> run_serial(const Problem& problem, std::int64_t cycles) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   SerialResult result;
   result.norm = std::sqrt(norms.sum_squares / static_cast<double>(box.points()));
-  result.greatest = norms.greatest;
+  result.max_abs = norms.max_abs;
   result.seconds = elapsed.count();
   return result;
 }

@@ -67,9 +67,9 @@ class CoarseCycle {
 
 /// The result of a run.
 struct SerialResult {
-  double norm = 0.0;      ///< L2 norm of the last residual
-  double greatest = 0.0;  ///< its greatest absolute value
-  double seconds = 0.0;   ///< of NPB's timed part: the first residual and all cycles
+  double norm = 0.0;     ///< L2 norm of the last residual
+  double max_abs = 0.0;  ///< its largest absolute value
+  double seconds = 0.0;  ///< of NPB's timed part: the first residual and all cycles
 };
 
 /// Runs `cycles` V-cycles of `problem` in this process. Errors: no_memory.

@@ -24,7 +24,7 @@ constexpr std::int64_t coarse_lag = 4;  // rows only
 
 // Planes of a strip: four of each ring, of u and of v.
 constexpr std::int64_t strip_planes = 20;
-constexpr std::int64_t least_strip = 4;
+constexpr std::int64_t min_strip = 4;
 
 // How far ahead rows of u and v are prefetched.
 constexpr std::int64_t rows_ahead = 8;
@@ -288,7 +288,7 @@ std::int64_t Sweep::rows_of_strip(std::int64_t strip_bytes) const {
   const std::int64_t row_bytes = layout_.stride * static_cast<std::int64_t>(sizeof(double));
   const std::int64_t row_count = pipeline_.hi - pipeline_.lo;
   const std::int64_t fitting = strip_bytes / (strip_planes * row_bytes) - Ring::carried_rows;
-  return std::min(std::max(fitting, least_strip), row_count);
+  return std::min(std::max(fitting, min_strip), row_count);
 }
 
 void Sweep::lay_out(double* memory) {
@@ -318,7 +318,7 @@ Norms Sweep::run() {
       step(t, {y, std::min(y + strip_, pipeline_.hi)});
     }
   }
-  return {norms_.sum_squares(), norms_.greatest()};
+  return {norms_.sum_squares(), norms_.max_abs()};
 }
 
 template <typename Body>

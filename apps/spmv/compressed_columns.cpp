@@ -57,8 +57,9 @@ class RunWriter {
 
 // The location of a field of a section.
 TextFault fault_at(const Section& section, std::int64_t field, std::string reason) {
-  return {section.first_line + field / section.format.per_line,
-          section.format.field(field % section.format.per_line).column + 1, std::move(reason)};
+  return {section.first_line + field / section.format.fields_per_line,
+          section.format.field(field % section.format.fields_per_line).column + 1,
+          std::move(reason)};
 }
 
 bool is_blank(std::string_view line) {
@@ -73,9 +74,9 @@ bool is_in(const Section& section, std::int64_t line) {
 template <class Body>
 std::optional<TextFault> for_each_field(const Section& section, std::string_view line,
                                         std::int64_t number, Body&& body) {
-  const std::int64_t first = (number - section.first_line) * section.format.per_line;
+  const std::int64_t first = (number - section.first_line) * section.format.fields_per_line;
   const std::int64_t count =
-      std::min<std::int64_t>(section.format.per_line, section.fields - first);
+      std::min<std::int64_t>(section.format.fields_per_line, section.fields - first);
   for (std::int64_t i = 0; i < count; ++i) {
     const FortranField field = section.format.field(i);
     const auto at = static_cast<std::size_t>(field.column);
@@ -92,7 +93,7 @@ std::optional<TextFault> for_each_field(const Section& section, std::string_view
 // Puts an integer from 1 to `most` into a vector, counted from 0.
 std::string write_index(RunWriter<std::int64_t>& to, std::string_view what, std::int64_t most,
                         std::int64_t index, std::string_view text) {
-  const auto parsed = parse_fortran_whole(text);
+  const auto parsed = parse_fortran_integer(text);
   if (!parsed.ok()) {
     return parsed.fault;
   }
@@ -103,10 +104,10 @@ std::string write_index(RunWriter<std::int64_t>& to, std::string_view what, std:
   return {};
 }
 
-std::string write_value(RunWriter<double>& to, bool is_whole, std::int64_t index,
+std::string write_value(RunWriter<double>& to, bool is_integer, std::int64_t index,
                         std::string_view text, const FortranField& field) {
   const auto parsed =
-      is_whole ? parse_fortran_whole_as_real(text) : parse_fortran_real(text, field);
+      is_integer ? parse_fortran_integer_as_real(text) : parse_fortran_real(text, field);
   to.write(index, parsed.value);
   return parsed.fault;
 }
@@ -242,7 +243,7 @@ Status parse_sections(rma::Job& job, const std::string& file, const MatrixHeader
     if (is_in(header.values, number)) {
       return for_each_field(
           header.values, line, number, [&](std::int64_t i, auto text, auto& field) {
-            return write_value(values, header.values.format.is_whole, i, text, field);
+            return write_value(values, header.values.format.is_integer, i, text, field);
           });
     }
     const bool is_after_last = number > last_line && !is_blank(line);

@@ -118,7 +118,7 @@ std::vector<std::string> split(std::string_view text) {
 
 Result<std::int64_t> count_of(const std::string& text, const std::string& number,
                               std::int64_t least, std::int64_t most) {
-  const auto parsed = parse_whole(number);
+  const auto parsed = parse_integer(number);
   if (!parsed.ok()) {
     return refused(text, parsed.fault);
   }

@@ -76,7 +76,7 @@ Result<spmv::Order> parse_options(const Arguments& arguments) {
         fmt::format("--tolerance {}: must be more than 0 and less than 1", arguments.tolerance));
   }
   order.iterations = arguments.iterations;
-  order.most_steps = arguments.steps;
+  order.max_steps = arguments.steps;
   order.tolerance = arguments.tolerance;
   order.jacobi = arguments.precondition == "jacobi";
   order.json_file = arguments.json_file;
@@ -152,6 +152,6 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  tessera::apps::report_file_size_limit();
+  tessera::apps::ignore_file_size_signal();
   return tessera::apps::finish_output(program_name, run_program(argc, argv));
 }

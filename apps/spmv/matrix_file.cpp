@@ -45,7 +45,7 @@ class LineReader {
     if (!next()) {
       return fault(fmt::format("the line ends where a {} should follow", what));
     }
-    const auto parsed = parse_whole(word_);
+    const auto parsed = parse_integer(word_);
     if (!parsed.ok()) {
       return fault(parsed.fault);
     }
@@ -63,7 +63,7 @@ class LineReader {
         return fault("the line ends where a value should follow");
       }
       // Also with Fortran's exponents, because Fortran programs write many files.
-      const auto parsed = header.field == Field::integer ? parse_whole_as_real(word_)
+      const auto parsed = header.field == Field::integer ? parse_integer_as_real(word_)
                                                          : apps::parse_fortran_real(word_);
       if (!parsed.ok()) {
         return fault(parsed.fault);

@@ -144,7 +144,7 @@ Status check_sizes(const LineStream& stream, const MatrixHeader& header) {
 
 // `announced` is the minimum number of bytes after `line`, according to that line.
 Status check_length(const LineStream& stream, std::int64_t line, double announced) {
-  if (announced > stream.most_bytes()) {
+  if (announced > stream.max_bytes()) {
     return to_status(stream.file(),
                      {line, 0, "announces more numbers than a file of this length can contain"});
   }
@@ -174,7 +174,7 @@ Status read_market_sizes(LineStream& stream, MatrixHeader& header) {
   }
   std::array<std::int64_t, 3> sizes{};
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto parsed = parse_whole(words[i].text);
+    const auto parsed = parse_integer(words[i].text);
     if (!parsed.ok()) {
       return refused(stream, words[i].column, parsed.fault);
     }
@@ -262,7 +262,7 @@ Result<std::vector<std::int64_t>> head_numbers(const LineStream& stream, std::st
   std::vector<std::int64_t> numbers;
   for (const Word& field : fields) {
     const bool is_blank = field.text.find_first_not_of(" \t") == std::string_view::npos;
-    const auto parsed = is_blank ? Parsed<std::int64_t>() : parse_fortran_whole(field.text);
+    const auto parsed = is_blank ? Parsed<std::int64_t>() : parse_fortran_integer(field.text);
     if (!parsed.ok() || parsed.value < 0) {
       return refused(stream, field.column,
                      parsed.ok() ? "counts must not be negative" : parsed.fault);
@@ -315,7 +315,7 @@ Status read_type(const LineStream& stream, std::string_view type, MatrixHeader& 
 
 struct SectionName {
   std::string_view what;
-  bool is_whole = true;
+  bool is_integer = true;
 };
 
 Result<FortranFormat> read_format(const LineStream& stream, std::string_view line, std::size_t at,
@@ -329,10 +329,10 @@ Result<FortranFormat> read_format(const LineStream& stream, std::string_view lin
   if (!parsed.ok()) {
     return refused(stream, column, parsed.fault);
   }
-  if (parsed.value.is_whole && !name.is_whole) {
+  if (parsed.value.is_integer && !name.is_integer) {
     return refused(stream, column, fmt::format("the format of {} is for whole numbers", name.what));
   }
-  if (!parsed.value.is_whole && name.is_whole) {
+  if (!parsed.value.is_integer && name.is_integer) {
     return refused(stream, column,
                    fmt::format("the format of {} is not for whole numbers", name.what));
   }
@@ -344,11 +344,12 @@ Status locate_section(const LineStream& stream, Section& section, std::string_vi
                       std::int64_t said, std::int64_t& next_line) {
   const std::int64_t needed = section.format.lines_for(section.fields);
   if (said != needed) {
-    return to_status(stream.file(),
-                     {2, 0,
-                      fmt::format("announces {} lines of {}; {} numbers, {} in each line, "
-                                  "need {}",
-                                  said, what, section.fields, section.format.per_line, needed)});
+    return to_status(
+        stream.file(),
+        {2, 0,
+         fmt::format("announces {} lines of {}; {} numbers, {} in each line, "
+                     "need {}",
+                     said, what, section.fields, section.format.fields_per_line, needed)});
   }
   section.first_line = next_line;
   section.lines = needed;
@@ -366,9 +367,10 @@ double min_bytes(const Section& section) {
   if (section.fields == 0) {
     return 0;
   }
-  const std::int64_t per_line = section.format.per_line;
-  return static_cast<double>(section.fields / per_line) * min_bytes(section.format, per_line) +
-         min_bytes(section.format, section.fields % per_line);
+  const std::int64_t fields_per_line = section.format.fields_per_line;
+  return static_cast<double>(section.fields / fields_per_line) *
+             min_bytes(section.format, fields_per_line) +
+         min_bytes(section.format, section.fields % fields_per_line);
 }
 
 Status read_formats(LineStream& stream, MatrixHeader& header) {

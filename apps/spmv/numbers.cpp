@@ -26,7 +26,7 @@ std::string all_digits(double value) {
 
 }  // namespace
 
-Parsed<double> parse_whole_as_real(std::string_view text) {
+Parsed<double> parse_integer_as_real(std::string_view text) {
   const bool has_sign = text.size() > 1 && (text[0] == '+' || text[0] == '-');
   std::string_view digits = text.substr(has_sign ? 1 : 0);
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) {
@@ -91,7 +91,7 @@ class FormatReader {
   bool read_group(std::int32_t repeat, int depth);
   bool read_fields(std::int32_t repeat);
   bool add(const FortranField& field);
-  [[nodiscard]] bool is_complete() const { return format_.per_line > 0; }
+  [[nodiscard]] bool is_complete() const { return format_.fields_per_line > 0; }
 
   static constexpr int max_items = 4 * longest_line;  // groups may repeat items without columns
 
@@ -106,7 +106,7 @@ class FormatReader {
 
 // Items up to the closing parenthesis. Commas between them may be missing.
 bool FormatReader::read_list(int depth) {
-  constexpr std::int32_t most_scale =
+  constexpr std::int32_t max_scale =
       99;  // a larger scale would make all numbers zero, or too large
   while (!take(")")) {
     if (++items_ > max_items) {
@@ -115,7 +115,7 @@ bool FormatReader::read_list(int depth) {
     const std::optional<std::int32_t> count = number();
     if (count && take("P")) {
       scale_ = *count;
-      if (std::abs(scale_) > most_scale) {
+      if (std::abs(scale_) > max_scale) {
         return false;
       }
     } else if (count.value_or(1) < 1) {
@@ -139,11 +139,11 @@ bool FormatReader::read_list(int depth) {
 }
 
 bool FormatReader::read_group(std::int32_t repeat, int depth) {
-  constexpr int most_depth = 8;
+  constexpr int max_depth = 8;
   const std::size_t start = at_;
   for (std::int32_t i = 0; i < repeat; ++i) {
     at_ = start;
-    if (depth > most_depth || ++items_ > max_items || !read_list(depth)) {
+    if (depth > max_depth || ++items_ > max_items || !read_list(depth)) {
       return false;
     }
   }
@@ -170,13 +170,13 @@ bool FormatReader::read_fields(std::int32_t repeat) {
       return false;
     }
   }
-  const bool is_whole = kind == 'I';
+  const bool is_integer = kind == 'I';
   if (field.width < 1 || field.digits < 0 ||
-      (format_.per_line > 0 && is_whole != format_.is_whole)) {
+      (format_.fields_per_line > 0 && is_integer != format_.is_integer)) {
     return false;
   }
-  field.digits = is_whole ? 0 : field.digits;
-  format_.is_whole = is_whole;
+  field.digits = is_integer ? 0 : field.digits;
+  format_.is_integer = is_integer;
   for (std::int32_t i = 0; i < repeat; ++i) {
     field.column = column_;
     if (!add(field)) {
@@ -191,7 +191,7 @@ bool FormatReader::add(const FortranField& field) {
   if (field.column + field.width > longest_line) {
     return fail(fmt::format("has lines of more than {} columns", longest_line));
   }
-  ++format_.per_line;
+  ++format_.fields_per_line;
   if (format_.run_count > 0) {
     auto& run = format_.runs[static_cast<std::size_t>(format_.run_count - 1)];
     const auto distance = static_cast<std::int32_t>(field.column - run.first.column);
@@ -203,7 +203,7 @@ bool FormatReader::add(const FortranField& field) {
       return true;
     }
   }
-  if (format_.run_count == FortranFormat::most_runs) {
+  if (format_.run_count == FortranFormat::max_runs) {
     return fail(fmt::format("has more than {} kinds of fields in a line", format_.run_count));
   }
   format_.runs[static_cast<std::size_t>(format_.run_count++)] = {field, 0, 1};
@@ -244,20 +244,20 @@ Parsed<FortranFormat> parse_format(std::string_view text) {
   return {reader.format(), ""};
 }
 
-Parsed<std::int64_t> parse_fortran_whole(std::string_view field) {
+Parsed<std::int64_t> parse_fortran_integer(std::string_view field) {
   const std::string digits = without_blanks(field);
   if (digits.empty()) {
     return {0, "is blank where a whole number should be"};
   }
-  return parse_whole(digits);
+  return parse_integer(digits);
 }
 
-Parsed<double> parse_fortran_whole_as_real(std::string_view field) {
+Parsed<double> parse_fortran_integer_as_real(std::string_view field) {
   const std::string digits = without_blanks(field);
   if (digits.empty()) {
     return {0, "is blank where a whole number should be"};
   }
-  return parse_whole_as_real(digits);
+  return parse_integer_as_real(digits);
 }
 
 Parsed<double> parse_fortran_real(std::string_view text, const FortranField& field) {

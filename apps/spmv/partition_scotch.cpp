@@ -28,14 +28,15 @@ bool has_scotch() noexcept {
 rma::Result<std::vector<std::int32_t>> partition_by_scotch(const Graph& graph, std::int32_t parts) {
   if (std::ssize(graph.neighbours) > std::numeric_limits<SCOTCH_Num>::max()) {
     return rma::Status::error(rma::Code::limit_exceeded,
-                              fmt::format("this Scotch has integers of {} bits, but the graph has "
-                                          "{} edges",
-                                          8 * sizeof(SCOTCH_Num), graph.neighbours.size()));
+                              fmt::format("Scotch was built with {}-bit integers, too short for "
+                                          "the graph's {} edges",
+                                          8 * sizeof(SCOTCH_Num), graph.neighbours.size()))
+        .hint("use a Scotch with 64-bit integers, or another partition");
   }
   const std::vector<SCOTCH_Num> starts(graph.starts.begin(), graph.starts.end());
   const std::vector<SCOTCH_Num> neighbours(graph.neighbours.begin(), graph.neighbours.end());
   const std::vector<SCOTCH_Num> weights(graph.weights.begin(), graph.weights.end());
-  std::vector<SCOTCH_Num> found(graph.weights.size());
+  std::vector<SCOTCH_Num> part_of_vertex(graph.weights.size());
   SCOTCH_Graph scotch_graph;
   SCOTCH_Strat strategy;
   if (SCOTCH_graphInit(&scotch_graph) != 0) {
@@ -55,10 +56,10 @@ rma::Result<std::vector<std::int32_t>> partition_by_scotch(const Graph& graph, s
                         nullptr) != 0) {
     return failed("SCOTCH_graphBuild");
   }
-  if (SCOTCH_graphPart(&scotch_graph, parts, &strategy, found.data()) != 0) {
+  if (SCOTCH_graphPart(&scotch_graph, parts, &strategy, part_of_vertex.data()) != 0) {
     return failed("SCOTCH_graphPart");
   }
-  return std::vector<std::int32_t>(found.begin(), found.end());
+  return std::vector<std::int32_t>(part_of_vertex.begin(), part_of_vertex.end());
 }
 
 }  // namespace tessera::apps::spmv

@@ -248,8 +248,8 @@ Status describe_matrix(Report& report, Problem<T>& problem, linalg::SparseSummar
   report.add("longest_row", summary.most_in_row);
   report.add("entries_of_ranks",
              fmt::format("{} to {}", summary.fewest_on_rank, summary.most_on_rank),
-             {{"fewest_entries_of_rank", summary.fewest_on_rank},
-              {"most_entries_of_rank", summary.most_on_rank}});
+             {{"min_entries_of_rank", summary.fewest_on_rank},
+              {"max_entries_of_rank", summary.most_on_rank}});
   return {};
 }
 
@@ -310,7 +310,7 @@ Result<bool> solve_system(const Order& order, Report& report, const Source& sour
   TESSERA_RETURN_IF_ERROR(plan.multiply(matrix, exact, b));
   const auto start = Clock::now();
   Progress progress(shows_progress(matrix.job(), order.quiet));
-  SolveOptions options{*order.method, order.tolerance, order.most_steps, order.jacobi};
+  SolveOptions options{*order.method, order.tolerance, order.max_steps, order.jacobi};
   options.progress = [&](std::int64_t iteration, double residual) {
     if (progress.is_due()) {
       progress.print(fmt::format("iteration {}: residual {:.2e}", iteration, residual));

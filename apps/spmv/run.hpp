@@ -25,7 +25,7 @@ struct Order {
   std::int64_t iterations = 20;  ///< products of each mode
   std::optional<Method> method;  ///< none: products only
   double tolerance = 1e-8;
-  std::int64_t most_steps = 10'000;  ///< of the solver
+  std::int64_t max_steps = 10'000;  ///< of the solver
   bool jacobi = false;
   Partition partition = Partition::entries;
   std::string json_file;

@@ -222,10 +222,10 @@ template <class T>
 Result<std::string> curvature_failure(T curvature, Array<T>& p, Array<T>& q,
                                       std::int64_t iteration) {
   // The part of p*Ap that is not rounding, if p*Ap is a small part of |p| |Ap|.
-  constexpr double most_imaginary = 0.1;
+  constexpr double max_imaginary = 0.1;
   const double real = real_part(curvature);
   const double imaginary = imaginary_part(curvature);
-  if (real > 0 && std::abs(imaginary) <= most_imaginary * real && std::isfinite(real)) {
+  if (real > 0 && std::abs(imaginary) <= max_imaginary * real && std::isfinite(real)) {
     return std::string();
   }
   TESSERA_ASSIGN_OR_RETURN(const double p_norm, arrays::norm2(p));
@@ -236,7 +236,7 @@ Result<std::string> curvature_failure(T curvature, Array<T>& p, Array<T>& q,
     return fmt::format("numbers {} in iteration {}: |p| is {:.1e} and |Ap| {:.1e}",
                        is_finite ? "underflow" : "overflow", iteration, p_norm, q_norm);
   }
-  if (std::abs(imaginary) > most_imaginary * std::abs(real)) {
+  if (std::abs(imaginary) > max_imaginary * std::abs(real)) {
     return fmt::format("the matrix is not Hermitian: p*Ap is {:g}{:+g}i in iteration {}", real,
                        imaginary, iteration);
   }
@@ -367,7 +367,7 @@ Status start_bicgstab(System<T>& system, BiCgStabVectors<T>& vectors, BiCgStabNu
 template <class T>
 Status run_bicgstab(System<T>& system, Array<T>& x, const SolveOptions& options,
                     SolveResult& result) {
-  constexpr int most_restarts = 10;
+  constexpr int max_restarts = 10;
   TESSERA_ASSIGN_OR_RETURN(auto vectors, BiCgStabVectors<T>::create(system));
   BiCgStabNumbers<T> numbers;
   std::int64_t started_at = 0;
@@ -378,7 +378,7 @@ Status run_bicgstab(System<T>& system, Array<T>& x, const SolveOptions& options,
     TESSERA_ASSIGN_OR_RETURN(is_going, can_continue(system, vectors.r, options, result));
     // If no step was done since, the same division would fail again.
     const bool may_restart = numbers.has_broken_down && !result.has_converged &&
-                             result.iterations > started_at && result.restarts < most_restarts;
+                             result.iterations > started_at && result.restarts < max_restarts;
     if (may_restart) {
       result.failure.clear();
       ++result.restarts;

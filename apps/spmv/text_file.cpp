@@ -184,7 +184,7 @@ bool LineStream::is_compressed() const noexcept {
   return gzdirect(file_.get()) == 0;
 }
 
-double LineStream::most_bytes() const noexcept {
+double LineStream::max_bytes() const noexcept {
   constexpr double deflated_most = 1032;  // maximum compression ratio, of a single repeated byte
   return static_cast<double>(size_) * (is_compressed() ? deflated_most : 1);
 }
@@ -193,13 +193,13 @@ double LineStream::most_bytes() const noexcept {
 // before them has been used. zlib withholds what it inflated in the failed call, so that part is
 // short.
 void LineStream::fill() {
-  constexpr std::size_t most_at_once = 1 << 13;
+  constexpr std::size_t max_at_once = 1 << 13;
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
             buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
   end_ -= begin_;
   begin_ = 0;
   while (!is_at_end_ && failure_.empty() && end_ < buffer_.size()) {
-    const std::size_t room = std::min(buffer_.size() - end_, most_at_once);
+    const std::size_t room = std::min(buffer_.size() - end_, max_at_once);
     const int got = gzread(file_.get(), buffer_.data() + end_, static_cast<unsigned>(room));
     int error = Z_OK;
     const char* const text = gzerror(file_.get(), &error);

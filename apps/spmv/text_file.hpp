@@ -90,7 +90,7 @@ class LineStream {
 
   [[nodiscard]] bool is_compressed() const noexcept;
   /// An upper limit for the uncompressed file: memory for more is not allocated.
-  [[nodiscard]] double most_bytes() const noexcept;
+  [[nodiscard]] double max_bytes() const noexcept;
   /// Lines returned so far, and their bytes.
   [[nodiscard]] std::int64_t lines() const noexcept { return count_.lines; }
   /// The words in those that are not comments.

@@ -457,7 +457,7 @@ Finding check_connections(const Snapshot& all) {
 
 Finding check_clocks(const Snapshot& all) {
   constexpr const char* name = "clocks of all machines";
-  constexpr double most_seconds = 1;
+  constexpr double max_seconds = 1;
   const auto earlier = [](const Environment& a, const Environment& b) {
     return a.clock.seconds < b.clock.seconds;
   };
@@ -466,7 +466,7 @@ Finding check_clocks(const Snapshot& all) {
     return green(name, machines_of(all).size() == 1 ? "there is one machine" : "agree");
   }
   const double apart = last->clock.seconds - first->clock.seconds;
-  if (apart > most_seconds) {
+  if (apart > max_seconds) {
     return yellow(
         name,
         fmt::format("{} is {:.1f} s ahead of {}: times in logs and traces cannot be compared",

@@ -38,9 +38,9 @@ namespace {
 
 namespace rma = tessera::rma;
 namespace tool = tessera::tool;
-using tessera::apps::complain;
 using tessera::apps::exit_failed;
 using tessera::apps::exit_usage;
+using tessera::apps::print_error;
 
 constexpr const char* program_name = "tessera";
 
@@ -57,17 +57,17 @@ int print_or_write_json(const OutputOptions& output_options, const nlohmann::ord
   constexpr auto replace = nlohmann::ordered_json::error_handler_t::replace;
   const std::string file_text = json.dump(2, ' ', false, replace) + "\n";
   if (tessera::apps::goes_to_output(output_options.json_file)) {
-    tessera::apps::tell(file_text);
+    tessera::apps::print_text(file_text);
     return 0;
   }
   if (!output_options.is_quiet) {
-    tessera::apps::tell(text);
+    tessera::apps::print_text(text);
   }
   if (!output_options.json_file.empty()) {
     const rma::Status written =
         tessera::apps::write_output_file(output_options.json_file, file_text);
     if (!written.ok()) {
-      complain(program_name, written.message());
+      print_error(program_name, written.message());
       return exit_usage;
     }
   }
@@ -85,7 +85,7 @@ bool has_colour(const OutputOptions& output_options) {
 int run_doctor(const OutputOptions& output_options) {
   const auto snapshot = tool::take_snapshot();
   if (!snapshot.ok()) {
-    complain(program_name, snapshot.status().message());
+    print_error(program_name, snapshot.status().message());
     return exit_failed;
   }
   if (!snapshot->is_reporter) {
@@ -102,7 +102,7 @@ int run_info(const OutputOptions& output_options) {
   std::vector<std::string> warnings;
   const auto settings = tool::read_settings(warnings);
   for (const std::string& warning : warnings) {
-    complain(program_name, warning);
+    print_error(program_name, warning);
   }
   const auto info = tool::describe(settings);
   const int delivered = print_or_write_json(output_options, info,
@@ -111,7 +111,7 @@ int run_info(const OutputOptions& output_options) {
                                                 : tool::info_text(info));
   // The table printed above lists the valid values.
   if (!settings.ok()) {
-    complain(program_name, settings.status().message());
+    print_error(program_name, settings.status().message());
     return exit_failed;
   }
   return delivered;
@@ -125,28 +125,28 @@ struct TimelineFiles {
 int run_timeline(const TimelineFiles& files) {
   std::ifstream trace(files.trace);
   if (!trace) {
-    complain(program_name, fmt::format("cannot read '{}': {}", files.trace,
-                                       std::generic_category().message(errno)));
+    print_error(program_name, fmt::format("cannot read '{}': {}", files.trace,
+                                          std::generic_category().message(errno)));
     return exit_usage;
   }
   const rma::Status is_other = tessera::apps::check_not_overwritten(files.page, {files.trace});
   if (!is_other.ok()) {
-    complain(program_name, is_other.message());
+    print_error(program_name, is_other.message());
     return exit_usage;
   }
   const auto page =
       tool::timeline_page(trace, std::filesystem::path(files.trace).filename().string());
   if (!page.ok()) {
-    complain(program_name, page.status().message());
+    print_error(program_name, page.status().message());
     return exit_failed;
   }
   if (tessera::apps::goes_to_output(files.page)) {
-    tessera::apps::tell(*page);
+    tessera::apps::print_text(*page);
     return 0;
   }
   const rma::Status written = tessera::apps::write_output_file(files.page, *page);
   if (!written.ok()) {
-    complain(program_name, written.message());
+    print_error(program_name, written.message());
     return exit_usage;
   }
   return 0;
@@ -216,6 +216,6 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  tessera::apps::report_file_size_limit();
+  tessera::apps::ignore_file_size_signal();
   return tessera::apps::finish_output(program_name, run_program(argc, argv));
 }

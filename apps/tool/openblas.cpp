@@ -37,9 +37,9 @@ void report_to(int out) {
   }
 }
 
-std::string read_until_end(int in, std::chrono::milliseconds patience) {
+std::string read_until_end(int in, std::chrono::milliseconds timeout) {
   std::string text;
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   while (true) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - std::chrono::steady_clock::now());
@@ -59,7 +59,7 @@ std::string read_until_end(int in, std::chrono::milliseconds patience) {
 }  // namespace
 
 OpenblasReport query_openblas() {
-  constexpr std::chrono::milliseconds patience{1000};
+  constexpr std::chrono::milliseconds timeout{1000};
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
     return {};
@@ -70,7 +70,7 @@ OpenblasReport query_openblas() {
     _exit(0);
   }
   close(pipe[1]);
-  const std::string text = child > 0 ? read_until_end(pipe[0], patience) : "";
+  const std::string text = child > 0 ? read_until_end(pipe[0], timeout) : "";
   close(pipe[0]);
   if (child > 0) {
     kill(child, SIGKILL);

@@ -24,7 +24,7 @@ using rma::Code;
 using rma::Status;
 
 // A century: a longer time is not one of a job.
-constexpr double most_microseconds = 3.2e15;
+constexpr double max_microseconds = 3.2e15;
 
 // Texts by number, as many events have the same text.
 class Texts {
@@ -85,8 +85,8 @@ rma::Result<std::int64_t> nanoseconds(const json& event, const char* key) {
     return wrong_event(event, fmt::format("no number '{}'", key));
   }
   const auto microseconds = found->get<double>();
-  if (!(microseconds >= 0) || microseconds > most_microseconds) {
-    return wrong_event(event, fmt::format("'{}' outside 0 to {:g} µs", key, most_microseconds));
+  if (!(microseconds >= 0) || microseconds > max_microseconds) {
+    return wrong_event(event, fmt::format("'{}' outside 0 to {:g} µs", key, max_microseconds));
   }
   return static_cast<std::int64_t>(std::llround(microseconds * 1e3));
 }

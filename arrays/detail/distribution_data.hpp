@@ -23,7 +23,7 @@ struct DistributionData {
   MemoryOrder order = MemoryOrder::row_major;
   bool is_one_block_per_rank = true;
   Extents ghosts;
-  std::int64_t most_local_elements = 0;
+  std::int64_t max_local_elements = 0;
 
   /// For cyclic grids with irregular partitions: a table of length_before() for each block.
   std::array<std::vector<std::int64_t>, max_dims> before;
@@ -62,7 +62,7 @@ struct DistributionData {
   }
 };
 
-/// Sets the members that follow from the parts: most_local_elements and the tables. Errors:
+/// Sets the members that follow from the parts: max_local_elements and the tables. Errors:
 /// invalid_argument if sizes do not fit 63 bits, no_memory for the tables.
 rma::Status measure(DistributionData& data);
 

@@ -53,7 +53,7 @@ Status measure_single(DistributionData& data) {
       return too_large(fmt::format("ghost width {} of dimension {}", data.ghosts[dim], dim));
     }
   }
-  if (!checked_product(largest, data.most_local_elements)) {
+  if (!checked_product(largest, data.max_local_elements)) {
     return too_large(fmt::format("a block of {} elements with its ghosts", to_string(largest)));
   }
   return {};
@@ -82,7 +82,7 @@ Status measure_cyclic(DistributionData& data) {
     }
     largest[dim] = most;
   }
-  data.most_local_elements = volume(largest);
+  data.max_local_elements = volume(largest);
   return {};
 }
 
@@ -105,7 +105,7 @@ Status tabulate_starts(DistributionData& data) {
     auto& end = used[static_cast<std::size_t>(block_map.owner(block).value)];
     start = end;
     end += block_volume(data, block);
-    data.most_local_elements = std::max(data.most_local_elements, end);
+    data.max_local_elements = std::max(data.max_local_elements, end);
     advance(block, block_map.blocks(), block_map.order());
   }
   return {};
@@ -121,10 +121,9 @@ Status measure_linear(DistributionData& data) {
   }
   data.slot = volume(largest);
   if (!is_irregular) {
-    if (__builtin_mul_overflow(data.slot, data.block_map.most_blocks(),
-                               &data.most_local_elements)) {
+    if (__builtin_mul_overflow(data.slot, data.block_map.max_blocks(), &data.max_local_elements)) {
       return too_large(fmt::format("the slice of a rank, {} blocks of {} elements,",
-                                   data.block_map.most_blocks(), data.slot));
+                                   data.block_map.max_blocks(), data.slot));
     }
     return {};
   }

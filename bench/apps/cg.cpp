@@ -207,8 +207,8 @@ std::string differs(System& system) {
   rma::require(arrays::add(1.0, system.x, -1.0, system.ones, system.x));
   const double error = arrays::norm_max(system.x).value();
   // the residual's limit times a condition number that rounding allows
-  constexpr double most_error = 1e-5;
-  return error <= most_error ? "" : fmt::format("an element of the solution is off by {}", error);
+  constexpr double max_error = 1e-5;
+  return error <= max_error ? "" : fmt::format("an element of the solution is off by {}", error);
 }
 
 Candidate distributed_candidate(System& system) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// RandomStream: the random numbers of HPC Challenge's RandomAccess, from any position on: a shift
-// register over GF(2) with the polynomial x⁶³ + x² + x + 1, of period 1317624576693539401.
+// HPC Challenge's RandomAccess (GUPS): RandomStream has its random numbers, GupsTable the layout of
+// its table, and Updates the updates of one rank, with their check.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,13 @@
 
 namespace tessera::bench {
 
+/// A stream of random numbers that can start at any position: a shift register over GF(2) with the
+/// polynomial x⁶³ + x² + x + 1, of period 1317624576693539401.
 class RandomStream {
  public:
   /// The first next() gives number `position` of the stream. Requires: 0 ≤ position < the period.
   explicit RandomStream(std::int64_t position) {
-    // A step multiplies by x; so number n is xⁿ, computed by squaring and stepping along n's bits.
+    // A step multiplies by x, so number n is xⁿ. The bits of n say when to square and when to step.
     const auto bits = static_cast<std::uint64_t>(position);
     for (int bit = 63 - std::countl_zero(bits); bit >= 0; --bit) {
       state_ = squared(state_);
@@ -57,32 +59,32 @@ class RandomStream {
   std::uint64_t state_ = 1;
 };
 
-// Updates: the random updates of a table that is spread over all ranks, and their check.
-
-/// The limit of HPC Challenge for updates that a rank works on at a time.
+/// HPC Challenge's limit: a rank may collect this many updates before it makes them.
 inline constexpr std::int64_t look_ahead = 1024;
 
-/// The table, and the locations of its words.
+/// A table of 64-bit words that is distributed over all ranks.
 struct GupsTable {
   std::int64_t words = 1;       ///< of all ranks, a power of two
   std::int64_t words_each = 1;  ///< the last ranks may have fewer
 
-  /// At most `bytes_each` on each rank.
+  /// The largest table with at most `bytes_each` on each rank.
   static GupsTable create(std::int64_t bytes_each, std::int64_t ranks) {
     GupsTable table;
-    const auto most = static_cast<std::uint64_t>(bytes_each) / sizeof(std::int64_t) *
-                      static_cast<std::uint64_t>(ranks);
-    table.words = static_cast<std::int64_t>(std::bit_floor(most));
+    const auto max_words = static_cast<std::uint64_t>(bytes_each) / sizeof(std::int64_t) *
+                           static_cast<std::uint64_t>(ranks);
+    table.words = static_cast<std::int64_t>(std::bit_floor(max_words));
     table.words_each = (table.words + ranks - 1) / ranks;
     return table;
   }
 
-  [[nodiscard]] std::int64_t place_of(std::uint64_t random) const {
+  /// The number of the word that a random number updates.
+  [[nodiscard]] std::int64_t index_of(std::uint64_t random) const {
     return static_cast<std::int64_t>(random & static_cast<std::uint64_t>(words - 1));
   }
-  [[nodiscard]] int owner(std::int64_t place) const { return static_cast<int>(place / words_each); }
-  [[nodiscard]] std::size_t at(std::int64_t place) const {
-    return static_cast<std::size_t>(place % words_each) * sizeof(std::int64_t);
+  [[nodiscard]] int owner(std::int64_t index) const { return static_cast<int>(index / words_each); }
+  /// In the owner's memory, in bytes.
+  [[nodiscard]] std::size_t offset_of(std::int64_t index) const {
+    return static_cast<std::size_t>(index % words_each) * sizeof(std::int64_t);
   }
   [[nodiscard]] std::int64_t words_of(int rank) const {
     return std::clamp(words - rank * words_each, std::int64_t{0}, words_each);
@@ -95,7 +97,8 @@ enum class Calls {
   listed,  ///< sorted by owner, one list for each
 };
 
-/// This rank's updates of a table in some memory.
+/// This rank's updates of a table. `Memory` has the operations of one library: put, start_get, add
+/// and their completion.
 template <class Memory>
 class Updates {
  public:
@@ -106,7 +109,7 @@ class Updates {
         rank_(rank),
         ranks_(ranks),
         stream_(start()),
-        places_(static_cast<std::size_t>(ranks)),
+        offsets_(static_cast<std::size_t>(ranks)),
         values_(static_cast<std::size_t>(ranks)) {}
 
   void run(std::int64_t batches, std::int64_t sign = 1) {
@@ -120,8 +123,8 @@ class Updates {
     }
   }
 
-  /// Starts again from the first number.
-  void begin_again() { stream_ = RandomStream(start()); }
+  /// Restarts at this rank's first random number.
+  void restart() { stream_ = RandomStream(start()); }
 
   /// Sets word i to i.
   void fill() {
@@ -143,36 +146,36 @@ class Updates {
   }
 
  private:
-  /// Ranks start so far apart in the stream that they use different numbers.
+  /// This rank's position in the stream, so far from other ranks' that all numbers differ.
   [[nodiscard]] std::int64_t start() const {
-    constexpr std::int64_t apart = std::int64_t{1} << 40;
-    return rank_ * apart;
+    constexpr std::int64_t distance = std::int64_t{1} << 40;
+    return rank_ * distance;
   }
 
   void one_by_one(std::int64_t sign) {
     for (std::int64_t i = 0; i < look_ahead; ++i) {
       const std::uint64_t random = stream_.next();
-      const std::int64_t place = table_.place_of(random);
-      memory_.add(table_.owner(place), table_.at(place), signed_value(random, sign));
+      const std::int64_t index = table_.index_of(random);
+      memory_.add(table_.owner(index), table_.offset_of(index), signed_value(random, sign));
     }
   }
 
   void by_lists(std::int64_t sign) {
     for (int rank = 0; rank < ranks_; ++rank) {
-      places_[static_cast<std::size_t>(rank)].clear();
+      offsets_[static_cast<std::size_t>(rank)].clear();
       values_[static_cast<std::size_t>(rank)].clear();
     }
     for (std::int64_t i = 0; i < look_ahead; ++i) {
       const std::uint64_t random = stream_.next();
-      const std::int64_t place = table_.place_of(random);
-      const auto owner = static_cast<std::size_t>(table_.owner(place));
-      places_[owner].push_back(table_.at(place));
+      const std::int64_t index = table_.index_of(random);
+      const auto owner = static_cast<std::size_t>(table_.owner(index));
+      offsets_[owner].push_back(table_.offset_of(index));
       values_[owner].push_back(signed_value(random, sign));
     }
     for (int rank = 0; rank < ranks_; ++rank) {
       const auto owner = static_cast<std::size_t>(rank);
       if (!values_[owner].empty()) {
-        memory_.add(rank, places_[owner], values_[owner]);
+        memory_.add(rank, offsets_[owner], values_[owner]);
       }
     }
   }
@@ -196,38 +199,40 @@ class Updates {
   int rank_;
   int ranks_;
   RandomStream stream_;
-  std::vector<std::vector<std::size_t>> places_;
+  std::vector<std::vector<std::size_t>> offsets_;
   std::vector<std::vector<std::int64_t>> values_;
 };
 
-/// Enough updates for the check that each word changes several times, as HPC Challenge requires,
-/// but not more than a few seconds between nodes.
+/// The number of batches for the check. Each word should change several times, as HPC Challenge
+/// requires, but the check should take only a few seconds between nodes.
 inline std::int64_t batches_to_check(const GupsTable& table, int ranks) {
   constexpr std::int64_t updates_a_word = 4;
-  constexpr std::int64_t most = 256;
-  return std::clamp(updates_a_word * table.words / ranks / look_ahead, std::int64_t{1}, most);
+  constexpr std::int64_t max_batches = 256;
+  return std::clamp(updates_a_word * table.words / ranks / look_ahead, std::int64_t{1},
+                    max_batches);
 }
 
-/// Words that may be wrong after the check if ranks lose each other's updates: HPC Challenge's 1 %,
-/// plus an allowance for small tables. An update is lost if another rank is updating the same word.
-/// So the number of losses depends on how many updates processors hold back, not on the number of
-/// words.
+/// How many words may be wrong after the check, for updates that are not atomic: HPC Challenge's
+/// 1 %, plus an allowance for small tables. An update is lost if another rank updates the same word
+/// meanwhile. So the number of losses depends on the updates that processors have in flight, and
+/// not on the number of words.
 inline std::int64_t allowed_lost_words(const GupsTable& table, int ranks) {
   constexpr std::int64_t hpc_challenge_part = 100;
-  constexpr std::int64_t in_hand = 256;  // loads and stores that a processor has begun
+  constexpr std::int64_t in_flight = 256;  // loads and stores of a processor
   const std::int64_t updates = batches_to_check(table, ranks) * look_ahead * ranks;
-  const std::int64_t lost = updates * (ranks - 1) * in_hand / table.words;
+  const std::int64_t lost = updates * (ranks - 1) * in_flight / table.words;
   return std::min(table.words / hpc_challenge_part + lost, table.words / 2);
 }
 
-/// Collective. Updates, undoes that by `exact`, which loses no update, and counts the words that
-/// are wrong then. Returns an error message if they exceed `wrong_allowed`, or an empty string.
+/// Collective. Makes the updates, reverts them through `exact`, which loses no update, and counts
+/// the words that differ from their initial values. Returns an error message if these are more than
+/// `wrong_allowed`, else an empty string.
 template <class Memory, class Exact>
 std::string verify_updates(RankGroup& group, Updates<Memory>& updates, Exact& exact,
                            const GupsTable& table, std::int64_t wrong_allowed) {
   const std::int64_t batches = batches_to_check(table, group.size());
   updates.fill();
-  updates.begin_again();
+  updates.restart();
   group.barrier();
   updates.run(batches);
   group.barrier();

@@ -66,19 +66,19 @@ class Line {
   void start(std::span<const iovec> out, std::span<const iovec> in) {
     out_.begin(out);
     in_.begin(in);
-    PollBackoff patience;
+    PollBackoff backoff;
     while (!out_.is_done()) {
       if (advance(out_, &TcpSocket::try_send) || advance(in_, &TcpSocket::try_receive)) {
         continue;
       }
-      patience.pause();
+      backoff.pause();
     }
   }
   void finish() {
-    PollBackoff patience;
+    PollBackoff backoff;
     while (!in_.is_done()) {
       if (!advance(in_, &TcpSocket::try_receive)) {
-        patience.pause();
+        backoff.pause();
       }
     }
   }

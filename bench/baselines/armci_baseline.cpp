@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ARMCI through its own interface, as a Global Arrays program calls it today. This file is compiled
-// twice: with ARMCI-MPI, and with Tessera's armci.h (TESSERA_BENCH_OWN_ARMCI).
+// Armci: the baseline that calls armci.h, as Global Arrays does. This file is compiled twice: with
+// ARMCI-MPI's header, and with Tessera's (TESSERA_BENCH_OWN_ARMCI).
 //
-// Both have functions of the same names, and the linker would take those of the first library. The
-// build therefore links ARMCI-MPI's object and archive into one object whose ARMCI names are local
-// to it (bench/CMakeLists.txt, "sealed").
+// Both libraries define the same names, of which the linker would use the first. So the build links
+// ARMCI-MPI's object and archive into one object that hides its ARMCI names (bench/CMakeLists.txt,
+// "sealed").
 #include "bench/baselines/baseline.hpp"
 
 #include <algorithm>
@@ -38,13 +38,14 @@ constexpr const char* library = "armci-mpi";
 /// The target rank; rank 0 is the origin.
 constexpr int target = 1;
 
-/// An int for the atomics of ints, apart from the word of the others.
+/// Offset, in bytes, of the int that atomics of ints use; other atomics use offset 0.
 constexpr std::size_t int_offset = 64;
 
-/// Of allocate(). Words at the start of each page would share few lines of the caches.
+/// The allocations of allocate(). Each has one word, on a cache line that changes from allocation
+/// to allocation: words at the starts of pages would compete for few sets of the caches.
 constexpr std::size_t allocation_bytes = 4096;
 constexpr std::int64_t lines_in_allocation = 64;
-constexpr std::int64_t stride = 1597;  // a prime: distance between visited allocations
+constexpr std::int64_t stride = 1597;  // from one visited allocation to the next; a prime
 constexpr auto allocation_limit = std::chrono::seconds(20);
 
 /// ARMCI's stride descriptor of a case.
@@ -58,7 +59,7 @@ struct Strides {
   std::array<int, 1> remote;
 };
 
-/// ARMCI's I/O vector of a case; the addresses are made once, as in a user's program.
+/// ARMCI's I/O vector of a case. Addresses are computed once, not for each transfer.
 struct AddressList {
   AddressList(const Case& c, std::byte* here, std::byte* there) {
     for (std::int64_t run = 0; run < c.runs; ++run) {
@@ -94,7 +95,7 @@ class Armci final : public ArmciBaseline {
     if (group.rank() == 0) {
       touch();
     }
-    group.barrier();  // until then the target is inside MPI, which moves data only there
+    group.barrier();  // so the target stays inside MPI, without which some libraries move no data
   }
 
   ~Armci() override {
@@ -227,7 +228,7 @@ class Armci final : public ArmciBaseline {
   }
 
  private:
-  /// Enters all of the remote buffer into this process's page tables.
+  /// Writes zeros to the whole remote buffer, so that later transfers cause no page faults.
   void touch() const {
     const std::span<std::byte> zeros = local_->bytes();
     for (std::size_t from = 0; from < zeros.size(); from += touch_bytes) {
@@ -368,12 +369,12 @@ class Armci final : public ArmciBaseline {
   void add_allocation() {
     const auto number = static_cast<double>(own_allocations_.size());
     const std::int64_t line = std::ssize(own_allocations_) % lines_in_allocation;
-    const auto place = static_cast<std::size_t>(line) * allocation_bytes / lines_in_allocation;
+    const auto offset = static_cast<std::size_t>(line) * allocation_bytes / lines_in_allocation;
     std::vector<void*> slices(static_cast<std::size_t>(group_.size()));
     ARMCI_Malloc(slices.data(), static_cast<armci_size_t>(allocation_bytes));
     own_allocations_.push_back(slices[static_cast<std::size_t>(group_.rank())]);
-    std::memcpy(static_cast<std::byte*>(own_allocations_.back()) + place, &number, sizeof number);
-    their_words_.push_back(static_cast<std::byte*>(slices[target]) + place);
+    std::memcpy(static_cast<std::byte*>(own_allocations_.back()) + offset, &number, sizeof number);
+    their_words_.push_back(static_cast<std::byte*>(slices[target]) + offset);
   }
 
   [[nodiscard]] Candidate swap() const { return swap_of<long>(ARMCI_SWAP_LONG, 0); }
@@ -401,7 +402,7 @@ class Armci final : public ArmciBaseline {
                                [this](int increment) { return add(increment); });
   }
 
-  /// At the origin itself, its fastest case: at another rank it takes 7 to 20 µs here.
+  /// Uses the origin's own lock, ARMCI-MPI's fastest case: another rank's takes 7 to 20 µs here.
   [[nodiscard]] Candidate lock_unlock() const { return locks(group_.rank()); }
 
   [[nodiscard]] static Candidate locks(int owner) {
@@ -417,8 +418,8 @@ class Armci final : public ArmciBaseline {
   std::unique_ptr<Mapping> local_;
   void* own_ = nullptr;
   std::byte* there_ = nullptr;
-  std::vector<void*> own_allocations_;   ///< of this rank, in the order of allocate()
-  std::vector<std::byte*> their_words_;  ///< the words of the target's
+  std::vector<void*> own_allocations_;   ///< this rank's, in the order of allocate()
+  std::vector<std::byte*> their_words_;  ///< the target's words, one for each allocation
 };
 
 }  // namespace

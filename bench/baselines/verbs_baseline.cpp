@@ -330,7 +330,7 @@ void VerbsLoop::create_queue_pair() {
 }
 
 VerbsAddress VerbsLoop::address() const {
-  constexpr int most_reads = 16;
+  constexpr int max_reads = 16;
   return {.gid = port_.gid,
           .queue_pair = queue_->qp_num,
           .key = exposed_->rkey,
@@ -338,7 +338,7 @@ VerbsAddress VerbsLoop::address() const {
           .lid = port_.attributes.lid,
           .mtu = static_cast<std::uint8_t>(port_.attributes.active_mtu),
           .reads = static_cast<std::uint8_t>(
-              std::min({device_.max_qp_rd_atom, device_.max_qp_init_rd_atom, most_reads}))};
+              std::min({device_.max_qp_rd_atom, device_.max_qp_init_rd_atom, max_reads}))};
 }
 
 void VerbsLoop::connect(const VerbsAddress& other) {

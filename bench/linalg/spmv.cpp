@@ -160,7 +160,7 @@ SerialRows serial_rows(const LocalCsr<double>& rows) {
 
 /// The bytes that all ranks' products must read and write, whatever the cache does: value and
 /// column of each entry, and for each row its start, x and y.
-std::size_t least_bytes(const SparseMatrix<double>& matrix) {
+std::size_t min_bytes(const SparseMatrix<double>& matrix) {
   return static_cast<std::size_t>(matrix.entries()) * (sizeof(double) + sizeof(std::int32_t)) +
          static_cast<std::size_t>(matrix.rows()) * 3 * sizeof(double);
 }
@@ -236,7 +236,7 @@ void compare(Session& session, const Problem& problem, const Products& products,
   const Measured& own = measured.back();
   const Ratio ratio = ratio_of_medians(measured[0].samples_ns, own.samples_ns);
   const double rate =
-      static_cast<double>(least_bytes(products.matrix)) / own.stats_ns.median;  // GB/s
+      static_cast<double>(min_bytes(products.matrix)) / own.stats_ns.median;  // GB/s
   session.remark(fmt::format(
       "{}: {} entries, {} elements of x from others on rank 0: speed / serial loop: {:.3f} "
       "[{:.3f},{:.3f}], {:.2f} GB/s if each byte is moved once, triad {:.2f} GB/s",
@@ -265,8 +265,8 @@ void measure(Session& session, const Problem& problem, Topic& topic) {
   MeasureOptions options = together(session.options().measure_options());
   options.prime = false;  // larger than the caches
   const auto measured = session.measure(
-      topic, {problem.rows, "", static_cast<std::int64_t>(least_bytes(products.matrix))},
-      candidates, options);
+      topic, {problem.rows, "", static_cast<std::int64_t>(min_bytes(products.matrix))}, candidates,
+      options);
   compare(session, problem, products, measured);
 }
 

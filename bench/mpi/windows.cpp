@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/wire.hpp"
+#include "bench/net/net_suite.hpp"
 #include "bench/rma/tessera_candidate.hpp"
 #include "bench/support/job_group.hpp"
 #include "bench/support/statistics.hpp"
@@ -324,10 +324,11 @@ class Regions {
     constexpr std::size_t step = 1951;  // has no divisor in common with the number of regions
     for (std::size_t i = 0; i < region_count; ++i) {
       const std::size_t at = i * step % region_count;
-      asked_.push_back(static_cast<const std::byte*>(regions_[at].raw_pointer(target)) + offset);
+      addresses_.push_back(static_cast<const std::byte*>(regions_[at].raw_pointer(target)) +
+                           offset);
       expected_.push_back(regions_[at].id());
     }
-    sorted_ = asked_;
+    sorted_ = addresses_;
     std::sort(sorted_.begin(), sorted_.end());
   }
 
@@ -350,15 +351,14 @@ class Regions {
   static constexpr std::uint64_t offset = 24;
 
   /// One repetition is a lookup; each depends on the previous one's result.
-  template <class LookUp>
-  Candidate lookup_candidate(std::string name, std::size_t among, LookUp look_up) {
+  template <class Lookup>
+  Candidate lookup_candidate(std::string name, std::size_t among, Lookup lookup) {
     Candidate candidate;
     candidate.name = std::move(name);
-    candidate.run = [this, among, look_up,
-                     next = std::size_t{0}](std::int64_t repetitions) mutable {
+    candidate.run = [this, among, lookup, next = std::size_t{0}](std::int64_t repetitions) mutable {
       std::uint64_t sum = 0;
       for (std::int64_t i = 0; i < repetitions; ++i) {
-        sum += look_up(asked_[next]);
+        sum += lookup(addresses_[next]);
         next = next + 1 < among ? next + 1 : 0;
       }
       sum_ = sum;
@@ -368,7 +368,7 @@ class Regions {
 
   [[nodiscard]] std::string verify() const {
     for (std::size_t i = 0; i < region_count; ++i) {
-      const auto found = job_.translate(target_rank, asked_[i]);
+      const auto found = job_.translate(target_rank, addresses_[i]);
       if (!found.ok() || found->region != expected_[i] || found->offset != offset) {
         return fmt::format("address {} was not found in its region", i);
       }
@@ -378,7 +378,7 @@ class Regions {
 
   rma::Job& job_;
   std::vector<rma::Region> regions_;
-  std::vector<const std::byte*> asked_;
+  std::vector<const std::byte*> addresses_;
   std::vector<const std::byte*> sorted_;
   std::vector<rma::RegionId> expected_;
   std::uint64_t sum_ = 0;  ///< keeps the compiler from removing lookups

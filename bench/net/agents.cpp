@@ -23,7 +23,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/wire.hpp"
+#include "bench/net/net_suite.hpp"
 #include "bench/parts.hpp"
 #include "bench/rma/tessera_candidate.hpp"
 #include "bench/support/job_group.hpp"
@@ -324,27 +324,27 @@ Candidate fence_candidate(RankGroup& group, const Side& side, std::int32_t count
   return candidate;
 }
 
-void measure(Wire& wire, const std::vector<Side>& sides, Callers callers) {
+void measure(NetSuite& suite, const std::vector<Side>& sides, Callers callers) {
   const bool is_one = callers == Callers::one;
   Topic topic = net_topic(is_one ? "fence_all" : "fence_all_by_all",
                           is_one ? "Puts of a Word and fence_all Latency"
                                  : "Puts of a Word and fence_all, by All Ranks, Latency",
                           Quantity::latency, "Changed");
-  RankGroup& group = wire.session().group();
+  RankGroup& group = suite.session().group();
   for (std::int32_t count = 0; count < group.size(); ++count) {
     std::vector<Candidate> candidates;
     if (count == 1 && is_one) {
-      candidates = wire.tcp_baselines(Case::contiguous(Operation::put, sizeof(std::int64_t)));
+      candidates = suite.tcp_baselines(Case::contiguous(Operation::put, sizeof(std::int64_t)));
     }
     for (const Side& side : sides) {
       if (side.max_outstanding <= count) {
         candidates.push_back(fence_candidate(group, side, count, callers));
       }
     }
-    wire.measure(topic,
-                 {count, fmt::format("ranks changed: {}", count),
-                  count * static_cast<std::int64_t>(sizeof(std::int64_t))},
-                 candidates);
+    suite.measure(topic,
+                  {count, fmt::format("ranks changed: {}", count),
+                   count * static_cast<std::int64_t>(sizeof(std::int64_t))},
+                  candidates);
   }
 }
 
@@ -352,9 +352,9 @@ void measure(Wire& wire, const std::vector<Side>& sides, Callers callers) {
 
 void measure_net_fence(Session& session) {
   constexpr std::array windows = {3, 5, 7};  // the paper's numbers
-  Wire wire(session);
+  NetSuite suite(session);
   rma::Job& job = session.job();
-  rma::Region& region = wire.own().region();
+  rma::Region& region = suite.own().region();
   std::vector<std::unique_ptr<Windowed>> windowed;
   std::vector<Side> sides{{"fence each", Fencing::each, &job, &region}};
   for (const std::int32_t outstanding : windows) {
@@ -369,8 +369,8 @@ void measure_net_fence(Session& session) {
         "ranks");
   }
   sides.push_back({"fence_all", Fencing::together, &job, &region, 0});
-  measure(wire, sides, Callers::one);
-  measure(wire, sides, Callers::all);
+  measure(suite, sides, Callers::one);
+  measure(suite, sides, Callers::all);
 }
 
 // The time of small operations that arrive from time to time at a rank that computes: its node's
@@ -411,14 +411,14 @@ void remark_on_late(const Session& session, const char* operation,
   }
 }
 
-void measure(Wire& wire, Operation operation, const char* name) {
-  Session& session = wire.session();
+void measure(NetSuite& suite, Operation operation, const char* name) {
+  Session& session = suite.session();
   const Case c = Case::contiguous(operation, 8);
   std::vector<Candidate> candidates;
-  if (TcpBaseline* const tcp = wire.tcp(Waiting::blocking)) {
+  if (TcpBaseline* const tcp = suite.tcp(Waiting::blocking)) {
     add(candidates, tcp->candidate(c));
   }
-  add(candidates, wire.own().candidate(c));
+  add(candidates, suite.own().candidate(c));
   Moments moments;
   PausableClock clock;
   for (Candidate& each : candidates) {
@@ -440,14 +440,14 @@ void measure(Wire& wire, Operation operation, const char* name) {
 }  // namespace
 
 void measure_net_progress(Session& session) {
-  Wire wire(session);
+  NetSuite suite(session);
   std::optional<BackgroundComputation> busy;
   if (session.group().rank() == 1) {
     busy.emplace();
   }
-  measure(wire, Operation::get, "Get");
-  measure(wire, Operation::put, "Put and Fence");
-  measure(wire, Operation::fetch_add, "Fetch-and-Add");
+  measure(suite, Operation::get, "Get");
+  measure(suite, Operation::put, "Put and Fence");
+  measure(suite, Operation::fetch_add, "Fetch-and-Add");
 }
 
 // The processor time of the library's threads while a job communicates nothing.

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/wire.hpp"
+#include "bench/net/net_suite.hpp"
 #include "bench/parts.hpp"
 #include "bench/support/measure.hpp"
 #include "bench/support/statistics.hpp"
@@ -34,13 +34,13 @@ double typical_ns(const Started& transfer) {
 }
 
 /// Bare sockets with helpers, if available, and Tessera.
-std::vector<Started> transfers_of(Wire& wire, std::size_t bytes) {
+std::vector<Started> transfers_of(NetSuite& suite, std::size_t bytes) {
   std::vector<Started> transfers;
-  TcpBaseline* const tcp = wire.tcp(Waiting::blocking);
+  TcpBaseline* const tcp = suite.tcp(Waiting::blocking);
   if (auto raw = tcp == nullptr ? std::nullopt : tcp->started_get(bytes)) {
     transfers.push_back(std::move(*raw));
   }
-  transfers.push_back(*wire.own().started(Operation::get, bytes));
+  transfers.push_back(*suite.own().started(Operation::get, bytes));
   return transfers;
 }
 
@@ -125,20 +125,20 @@ void observe(Session& session, TargetDoes what, const std::vector<Measured>& mea
   }
 }
 
-void measure(Wire& wire, TargetDoes what) {
-  Session& session = wire.session();
+void measure(NetSuite& suite, TargetDoes what) {
+  Session& session = suite.session();
   const bool computes = what == TargetDoes::compute;
   std::optional<BackgroundComputation> busy;
   if (computes && session.group().rank() == 1) {
     busy.emplace();
   }
   constexpr std::size_t bytes = 4 << 20;
-  const std::vector<Started> transfers = transfers_of(wire, bytes);
+  const std::vector<Started> transfers = transfers_of(suite, bytes);
   const Computation computation = computation_for(session, transfers);
   Topic topic = net_topic(op_of(what), fmt::format("Get During a Computation Latency, target {}",
                                                    computes ? "computing" : "idle"));
   topic.limit = std::chrono::seconds(15);  // a round takes 50 ms and more
-  const auto measured = wire.measure(topic, bytes, candidates_of(transfers, computation));
+  const auto measured = suite.measure(topic, bytes, candidates_of(transfers, computation));
   if (session.is_leader()) {
     observe(session, what, measured, transfers);
   }
@@ -172,10 +172,10 @@ void remark_on_step(Session& session, const std::vector<Measured>& measured,
 /// The experiment of [ARMCI06], figure 19, which also had MPI's messages. As the computation grows,
 /// the total time stays the same until the computation fills the time in which the processor was
 /// idle.
-void measure_steps(Wire& wire, std::size_t bytes) {
-  Session& session = wire.session();
-  std::vector<Started> transfers = transfers_of(wire, bytes);
-  if (auto by_messages = wire.mpi_started_get(bytes)) {
+void measure_steps(NetSuite& suite, std::size_t bytes) {
+  Session& session = suite.session();
+  std::vector<Started> transfers = transfers_of(suite, bytes);
+  if (auto by_messages = suite.mpi_started_get(bytes)) {
     transfers.insert(transfers.end() - 1, std::move(*by_messages));
   }
   Topic topic =
@@ -187,14 +187,14 @@ void measure_steps(Wire& wire, std::size_t bytes) {
   for (const Started& each : transfers) {
     alone.push_back(blocking_candidate(each));
   }
-  const double transfer_ns = wire.measure(topic, {0, "", size}, alone).back().stats_ns.median;
+  const double transfer_ns = suite.measure(topic, {0, "", size}, alone).back().stats_ns.median;
   for (const std::int64_t percent : {25, 50, 75, 100, 150}) {
     const double time_ns = transfer_ns * static_cast<double>(percent) / 100;
     const auto computation =
         Computation::lasting(std::chrono::nanoseconds(static_cast<std::int64_t>(time_ns)));
     const std::string step = fmt::format("{} %", percent);
-    const auto measured =
-        wire.measure(topic, {percent, shape_of(step), size}, candidates_of(transfers, computation));
+    const auto measured = suite.measure(topic, {percent, shape_of(step), size},
+                                        candidates_of(transfers, computation));
     if (session.is_leader()) {
       remark_on_step(session, measured, transfers, step);
     }
@@ -204,15 +204,15 @@ void measure_steps(Wire& wire, std::size_t bytes) {
 }  // namespace
 
 void measure_net_overlap(Session& session) {
-  Wire wire(session);
-  measure(wire, TargetDoes::nothing);
-  measure(wire, TargetDoes::compute);
+  NetSuite suite(session);
+  measure(suite, TargetDoes::nothing);
+  measure(suite, TargetDoes::compute);
 }
 
 void measure_net_overlap_steps(Session& session) {
-  Wire wire(session);
+  NetSuite suite(session);
   for (const std::size_t bytes : {4U << 10, 64U << 10, 1U << 20}) {
-    measure_steps(wire, bytes);
+    measure_steps(suite, bytes);
   }
 }
 

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/net/wire.hpp"
+#include "bench/net/net_suite.hpp"
 #include "bench/parts.hpp"
 #include "bench/rma/tessera_candidate.hpp"
 #include "bench/verbs/verbs.hpp"
@@ -32,49 +32,49 @@ void observe_get(Session& session, const std::vector<Measured>& measured) {
                   &measured.back(), find(measured, blocks ? "tcp blocking" : "tcp polling"));
 }
 
-void measure_small(Wire& wire, Operation operation, const std::string& title) {
+void measure_small(NetSuite& suite, Operation operation, const std::string& title) {
   Topic topic = net_topic(name_of(operation), title + " Latency");
   for (const std::size_t bytes : small_sizes) {
     const Case c = Case::contiguous(operation, bytes);
-    std::vector<Candidate> candidates = wire.tcp_baselines(c);
+    std::vector<Candidate> candidates = suite.tcp_baselines(c);
     if (operation != Operation::accumulate) {
-      add(candidates, wire.mpi_ping_pong(bytes));
+      add(candidates, suite.mpi_ping_pong(bytes));
     }
-    add(candidates, wire.windows(c));
-    add(candidates, wire.own().candidate(c));
-    const auto measured = wire.measure(topic, {static_cast<std::int64_t>(bytes), c}, candidates);
+    add(candidates, suite.one_sided_baselines(c));
+    add(candidates, suite.own().candidate(c));
+    const auto measured = suite.measure(topic, {static_cast<std::int64_t>(bytes), c}, candidates);
     if (operation == Operation::get && bytes == 8) {
-      observe_get(wire.session(), measured);
+      observe_get(suite.session(), measured);
     }
   }
 }
 
-void measure_atomic(Wire& wire, Operation operation) {
+void measure_atomic(NetSuite& suite, Operation operation) {
   const Case c = Case::contiguous(operation, 8);
-  auto own = wire.own().candidate(c);
+  auto own = suite.own().candidate(c);
   if (!own) {
-    wire.session().remark("no locks: " + wire.own().lock_problem().message());
+    suite.session().remark("no locks: " + suite.own().lock_problem().message());
     return;
   }
-  std::vector<Candidate> candidates = wire.tcp_baselines(c);
-  add(candidates, wire.windows(c));
+  std::vector<Candidate> candidates = suite.tcp_baselines(c);
+  add(candidates, suite.one_sided_baselines(c));
   add(candidates, std::move(own));
   Topic topic = net_topic(name_of(operation), std::string(title_of(operation)) + " Latency");
-  wire.measure(topic, 8, candidates);
+  suite.measure(topic, 8, candidates);
 }
 
 /// What the network takes for a message there and back, without any library.
-void measure_round_trips(Wire& wire) {
+void measure_round_trips(NetSuite& suite) {
   Topic topic = net_topic("ping_pong", "Round Trip Latency of Bare Messages");
   for (const std::size_t bytes : small_sizes) {
     std::vector<Candidate> candidates;
-    add(candidates, wire.mpi_ping_pong(bytes));
+    add(candidates, suite.mpi_ping_pong(bytes));
     for (const Waiting waiting : {Waiting::blocking, Waiting::polling}) {
-      TcpBaseline* const tcp = wire.tcp(waiting);
+      TcpBaseline* const tcp = suite.tcp(waiting);
       add(candidates, tcp != nullptr ? tcp->ping_pong(bytes) : std::nullopt);
     }
     if (!candidates.empty()) {
-      wire.measure(topic, static_cast<std::int64_t>(bytes), candidates);
+      suite.measure(topic, static_cast<std::int64_t>(bytes), candidates);
     }
   }
 }
@@ -82,37 +82,37 @@ void measure_round_trips(Wire& wire) {
 }  // namespace
 
 void measure_net_latency(Session& session) {
-  Wire wire(session);
-  measure_small(wire, Operation::get, "Get");
-  measure_small(wire, Operation::put, "Put and Fence");
+  NetSuite suite(session);
+  measure_small(suite, Operation::get, "Get");
+  measure_small(suite, Operation::put, "Put and Fence");
   // The time of a call if the next one follows immediately: the target sends no replies.
   Topic unfenced = net_topic("put_here", "Put Latency, locally complete");
-  wire.measure(
+  suite.measure(
       unfenced, 8,
-      {*wire.own().candidate(Case::contiguous(Operation::put, 8).completing(Completes::here))});
-  measure_small(wire, Operation::accumulate, "Accumulate and Fence");
+      {*suite.own().candidate(Case::contiguous(Operation::put, 8).completing(Completes::here))});
+  measure_small(suite, Operation::accumulate, "Accumulate and Fence");
   for (const Operation operation :
        {Operation::fetch_add, Operation::swap, Operation::compare_swap, Operation::lock_unlock}) {
-    measure_atomic(wire, operation);
+    measure_atomic(suite, operation);
   }
-  measure_round_trips(wire);
+  measure_round_trips(suite);
 }
 
 void measure_net_rate(Session& session) {
   constexpr std::int64_t messages = 64;  // as OSU's window
-  Wire wire(session);
+  NetSuite suite(session);
   for (const Operation operation : copies) {
     const std::string name = name_of(operation);
     Topic topic =
         net_topic(name + "_rate", fmt::format("{} {}s Outstanding Latency", messages, name));
     for (const std::size_t bytes : small_sizes) {
-      std::vector<Candidate> candidates = wire.tcp_streams(operation, bytes, messages);
+      std::vector<Candidate> candidates = suite.tcp_streams(operation, bytes, messages);
       if (operation == Operation::put) {
-        add(candidates, wire.mpi_stream(bytes, messages));
+        add(candidates, suite.mpi_stream(bytes, messages));
       }
-      add(candidates, wire.own().stream(operation, bytes, messages));
+      add(candidates, suite.own().stream(operation, bytes, messages));
       const auto size = static_cast<std::int64_t>(bytes);
-      const auto measured = wire.measure(
+      const auto measured = suite.measure(
           topic, {size, fmt::format("{} x {} B", messages, bytes), size * messages}, candidates);
       std::string rates;
       for (const Measured& one : measured) {
@@ -126,7 +126,7 @@ void measure_net_rate(Session& session) {
 
 namespace {
 
-void measure_contiguous(Wire& wire, Operation operation, std::int64_t outstanding) {
+void measure_contiguous(NetSuite& suite, Operation operation, std::int64_t outstanding) {
   constexpr std::size_t large = 1 << 20;
   const std::string name = name_of(operation);
   const bool is_one = outstanding == 1;
@@ -135,34 +135,34 @@ void measure_contiguous(Wire& wire, Operation operation, std::int64_t outstandin
                 fmt::format("{} Bandwidth, {}", title_of(operation),
                             is_one ? "one blocking" : fmt::format("{} outstanding", outstanding)),
                 Quantity::bandwidth);
-  for (const std::size_t bytes : large_sizes(wire.session())) {
+  for (const std::size_t bytes : large_sizes(suite.session())) {
     const Case c = Case::contiguous(operation, bytes);
-    std::vector<Candidate> candidates = wire.tcp_streams(operation, bytes, outstanding);
-    add(candidates, is_one && operation == Operation::get ? wire.mpi_get(bytes)
-                                                          : wire.mpi_stream(bytes, outstanding));
+    std::vector<Candidate> candidates = suite.tcp_streams(operation, bytes, outstanding);
+    add(candidates, is_one && operation == Operation::get ? suite.mpi_get(bytes)
+                                                          : suite.mpi_stream(bytes, outstanding));
     if (is_one) {
-      add(candidates, wire.windows(c));
-      add(candidates, wire.own().candidate(c));
+      add(candidates, suite.one_sided_baselines(c));
+      add(candidates, suite.own().candidate(c));
     } else {
-      add(candidates, wire.own().stream(operation, bytes, outstanding));
+      add(candidates, suite.own().stream(operation, bytes, outstanding));
     }
     const auto size = static_cast<std::int64_t>(bytes);
-    const auto measured = wire.measure(
+    const auto measured = suite.measure(
         topic,
         {size, is_one ? "" : fmt::format("{} x {} B", outstanding, bytes), size * outstanding},
         candidates);
     if (bytes >= large) {
-      wire.session().observe(is_one ? net_target::request : net_target::stream,
-                             fmt::format("{} {}", name, bytes), fastest_tcp(measured),
-                             &measured.back());
+      suite.session().observe(is_one ? net_target::request : net_target::stream,
+                              fmt::format("{} {}", name, bytes), fastest_tcp(measured),
+                              &measured.back());
     }
   }
 }
 
 /// As osu_put_bw, osu_get_bw and osu_acc_bw: -W messages outstanding, or as many as fit. Sockets
 /// and MPI's messages take part if they do the same.
-void measure_window(Wire& wire, Operation operation) {
-  Session& session = wire.session();
+void measure_window(NetSuite& suite, Operation operation) {
+  Session& session = suite.session();
   const auto room = static_cast<std::int64_t>(net_options(session).capacity_bytes);
   Topic topic = net_topic(Case::window(operation, 8, 1).name(),
                           fmt::format("{} Bandwidth, up to {} Outstanding", title_of(operation),
@@ -177,31 +177,31 @@ void measure_window(Wire& wire, Operation operation) {
     if (session.has_comparable_replies(c)) {
       // Sockets don't add; accumulates are compared with puts of the same number of bytes.
       const bool gets = operation == Operation::get;
-      add(candidates, wire.tcp_streams(gets ? Operation::get : Operation::put, bytes, messages));
-      add(candidates, gets ? std::nullopt : wire.mpi_stream(bytes, messages));
+      add(candidates, suite.tcp_streams(gets ? Operation::get : Operation::put, bytes, messages));
+      add(candidates, gets ? std::nullopt : suite.mpi_stream(bytes, messages));
     }
-    add(candidates, wire.windows(c));
-    add(candidates, wire.own().candidate(c));
-    wire.measure(topic, {size, c.shape(), size * messages}, candidates);
+    add(candidates, suite.one_sided_baselines(c));
+    add(candidates, suite.own().candidate(c));
+    suite.measure(topic, {size, c.shape(), size * messages}, candidates);
   }
 }
 
 /// Rows compared with the same bytes in one piece, by Tessera and over raw TCP.
-void measure_rows(Wire& wire, Operation operation, std::size_t row_bytes) {
+void measure_rows(NetSuite& suite, Operation operation, std::size_t row_bytes) {
   Topic topic = net_topic(Case::strided(operation, row_bytes, 1).name(),
                           fmt::format("{} Rows of {} B Bandwidth", title_of(operation), row_bytes),
                           Quantity::bandwidth, "Rows");
   for (const std::int64_t rows : {1, 4, 16, 64, 256, 1024}) {
     const Case c = Case::strided(operation, row_bytes, rows);
     const Case whole = Case::contiguous(operation, c.bytes());
-    std::vector<Candidate> candidates = wire.tcp_baselines(whole);
-    add(candidates, wire.windows(c));
-    add(candidates, renamed(*wire.own().candidate(whole), "contiguous"));
-    add(candidates, wire.own().candidate(c));
-    const auto measured = wire.measure(topic, {rows, c}, candidates);
+    std::vector<Candidate> candidates = suite.tcp_baselines(whole);
+    add(candidates, suite.one_sided_baselines(c));
+    add(candidates, renamed(*suite.own().candidate(whole), "contiguous"));
+    add(candidates, suite.own().candidate(c));
+    const auto measured = suite.measure(topic, {rows, c}, candidates);
     if (row_bytes == 1024 && rows == 1024) {
-      wire.session().observe(net_target::long_rows, fmt::format("{} {}", c.name(), c.shape()),
-                             find(measured, "contiguous"), &measured.back());
+      suite.session().observe(net_target::long_rows, fmt::format("{} {}", c.name(), c.shape()),
+                              find(measured, "contiguous"), &measured.back());
     }
   }
 }
@@ -210,7 +210,7 @@ constexpr std::int64_t patch_columns = 1024;
 
 /// Square patches of a matrix: in one call, and in one non-blocking call per row ([ARMCI06], figure
 /// 18).
-void measure_patches(Wire& wire, Operation operation) {
+void measure_patches(NetSuite& suite, Operation operation) {
   Topic topic = net_topic(std::string(name_of(operation)) + "_patch",
                           fmt::format("{} n x n Doubles Bandwidth", title_of(operation)),
                           Quantity::bandwidth, "n");
@@ -218,28 +218,30 @@ void measure_patches(Wire& wire, Operation operation) {
     const Case c = Case::patch(operation, n, patch_columns);
     Case by_row = c;
     by_row.layout = Layout::separate;
-    std::vector<Candidate> candidates = wire.tcp_baselines(Case::contiguous(operation, c.bytes()));
-    add(candidates, wire.windows(c));
-    add(candidates, renamed(*wire.own().candidate(by_row), "n calls"));
-    add(candidates, wire.own().candidate(c));
-    wire.measure(topic, {n, c}, candidates);
+    std::vector<Candidate> candidates = suite.tcp_baselines(Case::contiguous(operation, c.bytes()));
+    add(candidates, suite.one_sided_baselines(c));
+    add(candidates, renamed(*suite.own().candidate(by_row), "n calls"));
+    add(candidates, suite.own().candidate(c));
+    suite.measure(topic, {n, c}, candidates);
   }
 }
 
-void measure_doubles(Wire& wire, Operation operation) {
+void measure_doubles(NetSuite& suite, Operation operation) {
   constexpr std::int64_t runs = 1000;
-  Session& session = wire.session();
+  Session& session = suite.session();
   const std::string name = name_of(operation);
   Topic topic = net_topic(name + "_vector",
                           fmt::format("{} of Scattered Doubles Latency", title_of(operation)),
                           Quantity::latency, "Doubles");
   const Case list = Case::vector(operation, 8, runs);
-  std::vector<Candidate> candidates = wire.tcp_baselines(Case::contiguous(operation, 8));
-  add(candidates, wire.windows(list));
-  add(candidates, renamed(*wire.own().candidate(Case::separate(operation, 8, runs)), "1000 calls"));
-  add(candidates, renamed(*wire.own().candidate(Case::aggregate(operation, 8, runs)), "aggregate"));
-  add(candidates, wire.own().candidate(list));
-  const auto measured = wire.measure(topic, {runs, list}, candidates);
+  std::vector<Candidate> candidates = suite.tcp_baselines(Case::contiguous(operation, 8));
+  add(candidates, suite.one_sided_baselines(list));
+  add(candidates,
+      renamed(*suite.own().candidate(Case::separate(operation, 8, runs)), "1000 calls"));
+  add(candidates,
+      renamed(*suite.own().candidate(Case::aggregate(operation, 8, runs)), "aggregate"));
+  add(candidates, suite.own().candidate(list));
+  const auto measured = suite.measure(topic, {runs, list}, candidates);
   const Measured* const round_trip = find(measured, "tcp polling");
   const Measured* const in_one = &measured.back();
   session.observe(net_target::vector, name, in_one, round_trip);
@@ -250,37 +252,37 @@ void measure_doubles(Wire& wire, Operation operation) {
 }  // namespace
 
 void measure_net_bandwidth(Session& session) {
-  Wire wire(session);
+  NetSuite suite(session);
   for (const Operation operation : copies) {
     for (const std::int64_t outstanding : {1, 4}) {
-      measure_contiguous(wire, operation, outstanding);
+      measure_contiguous(suite, operation, outstanding);
     }
   }
 }
 
 void measure_net_window(Session& session) {
-  Wire wire(session);
+  NetSuite suite(session);
   session.remark_on_replies("sockets and MPI's messages",
                             session.with_requested_completion(Case::window(Operation::put, 8, 1)));
   for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
-    measure_window(wire, operation);
+    measure_window(suite, operation);
   }
 }
 
 void measure_net_strided(Session& session) {
-  Wire wire(session);
+  NetSuite suite(session);
   for (const Operation operation : copies) {
     for (const std::size_t row_bytes : {16U, 1024U}) {
-      measure_rows(wire, operation, row_bytes);
+      measure_rows(suite, operation, row_bytes);
     }
-    measure_patches(wire, operation);
+    measure_patches(suite, operation);
   }
 }
 
 void measure_net_scattered(Session& session) {
-  Wire wire(session);
+  NetSuite suite(session);
   for (const Operation operation : copies) {
-    measure_doubles(wire, operation);
+    measure_doubles(suite, operation);
   }
 }
 
@@ -328,22 +330,22 @@ rma::Settings settings_of(rma::Settings settings, const Protocol& protocol) {
 }
 
 /// One line: `c` by each protocol, compared with its bytes in one piece over a raw connection.
-void measure_by_protocol(Wire& wire, AllSettings& sides, Topic& topic, std::int64_t line,
+void measure_by_protocol(NetSuite& suite, AllSettings& sides, Topic& topic, std::int64_t line,
                          const Case& c) {
   std::vector<Candidate> candidates;
-  if (TcpBaseline* const tcp = wire.tcp(Waiting::blocking)) {
+  if (TcpBaseline* const tcp = suite.tcp(Waiting::blocking)) {
     add(candidates, tcp->candidate(Case::contiguous(c.operation, c.bytes())));
   }
   for (const auto& side : sides) {
     candidates.push_back(side->candidate(c));
   }
-  wire.measure(topic, {line, c}, candidates);
+  suite.measure(topic, {line, c}, candidates);
 }
 
 }  // namespace
 
 void measure_net_protocols(Session& session) {
-  Wire wire(session);
+  NetSuite suite(session);
   AllSettings sides;
   for (const Protocol& protocol : protocols) {
     sides.push_back(std::make_unique<TesseraWithSettings>(
@@ -359,7 +361,7 @@ void measure_net_protocols(Session& session) {
     Topic whole =
         net_topic(name + "_by_protocol", title + " Bandwidth by Protocol", Quantity::bandwidth);
     for (const std::size_t bytes : large_sizes(session)) {
-      measure_by_protocol(wire, sides, whole, static_cast<std::int64_t>(bytes),
+      measure_by_protocol(suite, sides, whole, static_cast<std::int64_t>(bytes),
                           Case::contiguous(operation, bytes));
     }
     // Rows of 16 B to 4 KiB, and equally many of them. Short pipelines may help from 2 to 16 KiB.
@@ -367,7 +369,7 @@ void measure_net_protocols(Session& session) {
         net_topic(name + "_patch_by_protocol", title + " n x n Doubles Bandwidth by Protocol",
                   Quantity::bandwidth, "n");
     for (const std::int64_t n : {2, 8, 16, 32, 44, 128, 512}) {
-      measure_by_protocol(wire, sides, patches, n, Case::patch(operation, n, patch_columns));
+      measure_by_protocol(suite, sides, patches, n, Case::patch(operation, n, patch_columns));
     }
   }
 }
@@ -419,11 +421,11 @@ void measure_local_patches(Session& session, const std::string& bench, const Mea
 }  // namespace
 
 void measure_net_local_patches(Session& session) {
-  Wire wire(session);
+  NetSuite suite(session);
   measure_local_patches(
       session, "net",
       [&](Topic& topic, const Line& line, const std::vector<Candidate>& candidates) {
-        return wire.measure(topic, line, candidates);
+        return suite.measure(topic, line, candidates);
       },
       nullptr);
 }

@@ -153,12 +153,12 @@ void measure_large(VerbsPair& pair, Operation operation, std::int64_t outstandin
 // locally complete when they are copied. 256 rows, or fewer if these would exceed 1 MiB.
 
 void measure_rows(VerbsPair& pair, Operation operation, const std::string& title) {
-  constexpr std::size_t most_bytes = 1 << 20;
+  constexpr std::size_t max_bytes = 1 << 20;
   Topic topic = verbs_topic(Case::strided(operation, 16, 2).name(), title + " of Rows Bandwidth",
                             Quantity::bandwidth, "Row");
   for (const std::size_t row : {16U, 64U, 256U, 512U, 1024U, 2048U, 4096U, 8192U}) {
     const Case c = Case::strided(
-        operation, row, static_cast<std::int64_t>(std::min<std::size_t>(256, most_bytes / row)));
+        operation, row, static_cast<std::int64_t>(std::min<std::size_t>(256, max_bytes / row)));
     const Case whole = Case::contiguous(operation, c.bytes());
     std::vector<Candidate> candidates;
     add(candidates,

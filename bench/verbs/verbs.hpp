@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bench/baselines/verbs_baseline.hpp"
-#include "bench/net/wire.hpp"
+#include "bench/net/net_suite.hpp"
 #include "bench/rma/tessera_candidate.hpp"
 
 namespace tessera::bench {

@@ -31,9 +31,9 @@ template <class T>
 Status give_mirrored(tessera_job* job, Mirrored<T> made, tessera_mirrored** result) {
   const rma::Team team = made.team();
   const auto mirrored = std::make_shared<Mirrored<T>>(std::move(made));
-  const std::string name = "array '" + mirrored->here().name() + "'";
+  const std::string name = "array '" + mirrored->node_copy().name() + "'";
   auto copy = std::make_unique<ArrayContents>(ArrayContents{
-      .array = std::shared_ptr<ArrayBase>(mirrored, &mirrored->here()), .is_node_copy = true});
+      .array = std::shared_ptr<ArrayBase>(mirrored, &mirrored->node_copy()), .is_node_copy = true});
   tessera_array* const here = make_handle<tessera_array>(job, std::move(copy), name);
   *result = make_handle<tessera_mirrored>(
       job, std::make_unique<MirroredContents>(MirroredContents{team, mirrored, here}),
@@ -106,8 +106,8 @@ int move_box(const char* function, const tessera_mirrored* handle, const Mirrore
              const tessera_part& other, const Move& move) {
   return call_on(function, handle, [&](MirroredContents& contents) {
     return with(contents, [&]<class T>(Mirrored<T>& mirrored) -> Status {
-      const auto box = box_of(mirrored.here().extents(), bounds.lo, bounds.hi);
-      const auto part = part_of(other, mirrored.here());
+      const auto box = box_of(mirrored.node_copy().extents(), bounds.lo, bounds.hi);
+      const auto part = part_of(other, mirrored.node_copy());
       TESSERA_RETURN_IF_ERROR(
           report_to_team(contents.team, box.ok() ? part.status() : box.status()));
       return move(mirrored, *box, *part);

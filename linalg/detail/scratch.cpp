@@ -16,8 +16,9 @@ using rma::Status;
 
 namespace {
 
-// Pieces of at least this size use large pages, if the system has them: each small page costs a
-// fault at its first write, tens of thousands for a product. Smaller pieces come from malloc.
+// Pieces of at least this size use large pages, if the system has them. Otherwise each small page
+// costs a fault at its first write, and a matrix product writes tens of thousands. Smaller pieces
+// are not kept here: the allocator keeps them.
 constexpr std::size_t large_page = std::size_t{2} << 20U;
 constexpr std::size_t cache_line = 64;
 
@@ -33,11 +34,11 @@ ScratchPiece allocate(std::size_t bytes) {
   return piece;
 }
 
-/// The pieces that a thread keeps. Used and spare pieces together never exceed the largest use so
-/// far.
+/// The spare pieces that a thread keeps. Used and spare pieces together never exceed the thread's
+/// peak use.
 class SparePieces {
  public:
-  /// The smallest spare piece that is large enough, else a new one; empty if memory runs out.
+  /// The smallest spare piece of at least `bytes`, else a new one; empty if memory runs out.
   ScratchPiece take(std::size_t bytes) {
     auto best = pieces_.end();
     for (auto each = pieces_.begin(); each != pieces_.end(); ++each) {
@@ -49,46 +50,47 @@ class SparePieces {
       use(best->bytes);
       return std::exchange(*best, ScratchPiece());
     }
-    const std::size_t max_before = max_used_;
+    const std::size_t peak_before = peak_bytes_;
     use(bytes);
     trim();
     ScratchPiece piece = allocate(bytes);
     if (piece.memory == nullptr) {
-      used_ -= bytes;
-      max_used_ = max_before;
+      bytes_in_use_ -= bytes;
+      peak_bytes_ = peak_before;
     }
     return piece;
   }
   void put_back(ScratchPiece piece) noexcept {
-    used_ -= piece.bytes;
+    bytes_in_use_ -= piece.bytes;
     *smallest() = std::move(piece);
     trim();
   }
   void clear() noexcept {
     pieces_ = {};
-    max_used_ = used_;
+    peak_bytes_ = bytes_in_use_;
   }
 
  private:
-  // Panels of two steps, a tile, and some more.
+  // Room for the panels of two steps, a tile, and some more. If all are in use, the smallest is
+  // freed.
   std::array<ScratchPiece, 8> pieces_;
-  std::size_t used_ = 0;
-  std::size_t max_used_ = 0;
+  std::size_t bytes_in_use_ = 0;
+  std::size_t peak_bytes_ = 0;
 
   std::array<ScratchPiece, 8>::iterator smallest() noexcept {
     return std::ranges::min_element(pieces_, {}, &ScratchPiece::bytes);
   }
   void use(std::size_t bytes) noexcept {
-    used_ += bytes;
-    max_used_ = std::max(max_used_, used_);
+    bytes_in_use_ += bytes;
+    peak_bytes_ = std::max(peak_bytes_, bytes_in_use_);
   }
   void trim() noexcept {
     std::ranges::sort(pieces_, {}, &ScratchPiece::bytes);
-    std::size_t all = used_;
+    std::size_t all = bytes_in_use_;
     for (const ScratchPiece& each : pieces_) {
       all += each.bytes;
     }
-    for (auto each = pieces_.begin(); each != pieces_.end() && all > max_used_; ++each) {
+    for (auto each = pieces_.begin(); each != pieces_.end() && all > peak_bytes_; ++each) {
       all -= each->bytes;
       *each = {};
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Scratch: memory for numbers that is not initialised.
+// Internal. Scratch: an uninitialised buffer for the duration of an operation.
 //
-// Large pieces are not returned to the system but kept for the thread's next operation, as BLAS
-// libraries do. New memory costs a page fault for each page; in a virtual machine that returns free
-// pages to its host, it costs many times that (docs/decisions/0025).
+// The destructor keeps buffers of 2 MiB and more for the thread's next operation, as BLAS libraries
+// do: each page of new memory costs a page fault. In a virtual machine that returns free pages to
+// its host, it costs many times that (docs/decisions/0025).
 //
-// Memory: a thread keeps no more than it used at the same time, until it ends or calls
-// release_buffers(). Threads: each has its own memory; a Scratch stays with the thread that made
-// it.
+// Memory: buffers in use and kept ones together never exceed the thread's peak use. A thread frees
+// the kept ones if it ends or calls release_buffers(). Threads: each has its own buffers; a Scratch
+// is destroyed by the thread that created it.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@
 
 namespace tessera::linalg::detail {
 
+/// Frees memory that `operator new` returned for this alignment, in bytes.
 struct FreeAligned {
   std::align_val_t alignment = std::align_val_t{1};
   void operator()(void* memory) const noexcept;
 };
 
-/// A piece of memory and its size.
 struct ScratchPiece {
   std::unique_ptr<void, FreeAligned> memory;
   std::size_t bytes = 0;
@@ -38,7 +38,7 @@ class Scratch {
   Scratch& operator=(Scratch&&) = delete;
   ~Scratch() { give_back(); }
 
-  /// Makes the size at least `bytes`; the contents are lost. Errors: no_memory.
+  /// Ensures a size of at least `bytes`. A buffer that grows loses its contents. Errors: no_memory.
   rma::Status reserve(std::size_t bytes);
   [[nodiscard]] void* data() const noexcept { return piece_.memory.get(); }
 

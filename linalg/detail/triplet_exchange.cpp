@@ -165,8 +165,8 @@ Result<LocalCsr<T>> own_rows(RowRange range, std::int64_t columns,
 }  // namespace
 
 template <SparseElement T>
-Result<LocalCsr<T>> exchange(Job& job, Team& team, const Distribution& rows, std::int64_t columns,
-                             std::vector<Triplet<T>> given) {
+Result<LocalCsr<T>> exchange_triplets(Job& job, Team& team, const Distribution& rows,
+                                      std::int64_t columns, std::vector<Triplet<T>> given) {
   const auto count = [&]() -> Result<std::vector<std::int64_t>> {
     return counts_of<T>(team, rows, given);
   };
@@ -187,18 +187,19 @@ Result<LocalCsr<T>> exchange(Job& job, Team& team, const Distribution& rows, std
   return own;
 }
 
-template Result<LocalCsr<std::int32_t>> exchange(Job&, Team&, const Distribution&, std::int64_t,
-                                                 std::vector<Triplet<std::int32_t>>);
-template Result<LocalCsr<std::int64_t>> exchange(Job&, Team&, const Distribution&, std::int64_t,
-                                                 std::vector<Triplet<std::int64_t>>);
-template Result<LocalCsr<float>> exchange(Job&, Team&, const Distribution&, std::int64_t,
-                                          std::vector<Triplet<float>>);
-template Result<LocalCsr<double>> exchange(Job&, Team&, const Distribution&, std::int64_t,
-                                           std::vector<Triplet<double>>);
-template Result<LocalCsr<std::complex<float>>> exchange(Job&, Team&, const Distribution&,
-                                                        std::int64_t,
-                                                        std::vector<Triplet<std::complex<float>>>);
-template Result<LocalCsr<std::complex<double>>> exchange(
+template Result<LocalCsr<std::int32_t>> exchange_triplets(Job&, Team&, const Distribution&,
+                                                          std::int64_t,
+                                                          std::vector<Triplet<std::int32_t>>);
+template Result<LocalCsr<std::int64_t>> exchange_triplets(Job&, Team&, const Distribution&,
+                                                          std::int64_t,
+                                                          std::vector<Triplet<std::int64_t>>);
+template Result<LocalCsr<float>> exchange_triplets(Job&, Team&, const Distribution&, std::int64_t,
+                                                   std::vector<Triplet<float>>);
+template Result<LocalCsr<double>> exchange_triplets(Job&, Team&, const Distribution&, std::int64_t,
+                                                    std::vector<Triplet<double>>);
+template Result<LocalCsr<std::complex<float>>> exchange_triplets(
+    Job&, Team&, const Distribution&, std::int64_t, std::vector<Triplet<std::complex<float>>>);
+template Result<LocalCsr<std::complex<double>>> exchange_triplets(
     Job&, Team&, const Distribution&, std::int64_t, std::vector<Triplet<std::complex<double>>>);
 
 }  // namespace tessera::linalg::detail

@@ -16,11 +16,13 @@
 
 namespace tessera::rma::armci {
 
-/// Whether the source or the destination is at the other process.
-enum class Way : bool { to_remote, from_remote };
+/// to_remote: the destination belongs to the other process; from_remote: the source does.
+enum class TransferDirection : bool { to_remote, from_remote };
 
-/// Errors, of all: invalid_argument.
+// Errors of all functions: invalid_argument.
+
 Status check_process(const Job& job, int proc);
+/// The error for a negative number of bytes.
 Status negative_bytes(int bytes);
 inline Status check_bytes(int bytes) {
   return bytes >= 0 ? Status() : negative_bytes(bytes);
@@ -28,22 +30,28 @@ inline Status check_bytes(int bytes) {
 inline std::size_t as_size(int bytes) noexcept {
   return static_cast<std::size_t>(bytes);
 }
+/// The factor of an accumulate, of the element type that `optype` (ARMCI_ACC_…) names.
 Result<Scale> scale_of(int optype, const void* factor);
-/// The factor for the most frequent type. Requires: it isn't null.
+/// The same for ARMCI_ACC_DBL, the most frequent type. Requires: `factor` is not null.
 inline Scale double_scale(const void* factor) noexcept {
   double value = 0;
   std::memcpy(&value, factor, sizeof value);
   return Scale::of(value);
 }
 
-/// A strided transfer as rma describes it. Stride arrays may be null if there are no levels.
-Result<CopyShape> shape_of(Way way, const int source_strides[], const int target_strides[],
-                           const int count[], int levels);
+/// Converts ARMCI's description of a strided transfer. Strides are in bytes, count[0] too; `levels`
+/// is the number of strides, and `count` has one number more. Stride arrays may be null if levels
+/// is 0.
+Result<CopyShape> shape_of(TransferDirection direction, const int source_strides[],
+                           const int target_strides[], const int count[], int levels);
 
-/// The same between strided memory, as the remote side, and a contiguous buffer.
+/// The same for a transfer between a contiguous local buffer and strided memory, which is taken as
+/// the remote side.
 Result<CopyShape> packed_shape_of(const int strides[], const int count[], int levels);
 
-/// The sets of an I/O vector. The result refers to their arrays.
-Result<std::vector<RunList>> lists_of(Way way, const armci_giov_t sets[], int count);
+/// Converts the sets of an I/O vector. The result refers to the arrays of pointers in `sets`, which
+/// must outlive it.
+Result<std::vector<RunList>> lists_of(TransferDirection direction, const armci_giov_t sets[],
+                                      int count);
 
 }  // namespace tessera::rma::armci

@@ -44,8 +44,9 @@ int put_strided_and_raise(const char* function, void* src, int src_strides[], vo
                           int dst_strides[], int count[], int stride_levels, int* flag, int value,
                           int proc) {
   return call(function, [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const CopyShape shape, shape_of(Way::to_remote, src_strides,
-                                                             dst_strides, count, stride_levels));
+    TESSERA_ASSIGN_OR_RETURN(
+        const CopyShape shape,
+        shape_of(TransferDirection::to_remote, src_strides, dst_strides, count, stride_levels));
     return put_and_raise(session, src, dst, shape, flag, value, proc);
   });
 }

@@ -171,8 +171,8 @@ Result<Segments> segments_of(const armci_strided_t& set, int number) {
 
 /// All sets as one vector operation; `start` gets the lists.
 template <class Start>
-Status start_as_lists(Session& session, Way way, std::span<const armci_strided_t> sets,
-                      const Start& start) {
+Status start_as_lists(Session& session, TransferDirection direction,
+                      std::span<const armci_strided_t> sets, const Start& start) {
   std::vector<Segments> segments;  // the lists refer to these
   for (const armci_strided_t& set : sets) {
     TESSERA_ASSIGN_OR_RETURN(Segments all, segments_of(set, static_cast<int>(segments.size())));
@@ -181,36 +181,38 @@ Status start_as_lists(Session& session, Way way, std::span<const armci_strided_t
   std::vector<RunList> lists;
   for (const Segments& each : segments) {
     const std::size_t bytes = as_size(sets[lists.size()].bytes);
-    lists.push_back(way == Way::to_remote ? RunList{each.targets, each.sources, bytes}
-                                          : RunList{each.sources, each.targets, bytes});
+    lists.push_back(direction == TransferDirection::to_remote
+                        ? RunList{each.targets, each.sources, bytes}
+                        : RunList{each.sources, each.targets, bytes});
   }
   return start(session, RunLists(lists));
 }
 
 /// One set, as a transfer of rows.
 template <class Start>
-Status start_as_rows(Session& session, Way way, const armci_strided_t& set, const Start& start) {
+Status start_as_rows(Session& session, TransferDirection direction, const armci_strided_t& set,
+                     const Start& start) {
   int count[] = {set.bytes, set.count};
   int source_stride = set.src_stride;
   int target_stride = set.dst_stride;
   TESSERA_ASSIGN_OR_RETURN(const CopyShape shape,
-                           shape_of(way, &source_stride, &target_stride, count, 1));
+                           shape_of(direction, &source_stride, &target_stride, count, 1));
   return start(session, set, shape);
 }
 
 /// The sets of the draft's descriptors: to another node as one request, by `start_lists`; else one
 /// after another, by `start_rows`.
 template <class StartLists, class StartRows>
-int start_sets(const char* function, Way way, const armci_strided_t* sets, int len, int proc,
-               const StartLists& start_lists, const StartRows& start_rows) {
+int start_sets(const char* function, TransferDirection direction, const armci_strided_t* sets,
+               int len, int proc, const StartLists& start_lists, const StartRows& start_rows) {
   return call(function, [&](Session& session) -> Status {
     TESSERA_RETURN_IF_ERROR(check_sets(sets, len));
     const std::span all(sets, static_cast<std::size_t>(len));
     if (len > 1 && session.is_elsewhere(proc)) {
-      return start_as_lists(session, way, all, start_lists);
+      return start_as_lists(session, direction, all, start_lists);
     }
     for (const armci_strided_t& set : all) {
-      TESSERA_RETURN_IF_ERROR(start_as_rows(session, way, set, start_rows));
+      TESSERA_RETURN_IF_ERROR(start_as_rows(session, direction, set, start_rows));
     }
     return {};
   });
@@ -220,7 +222,7 @@ int put_sets(const char* function, const armci_strided_t* sets, int len, int pro
              armci_hdl_t* handle) {
   const WorldRank to{proc};
   return start_sets(
-      function, Way::to_remote, sets, len, proc,
+      function, TransferDirection::to_remote, sets, len, proc,
       [&](Session& session, RunLists lists) { return start_put(session, handle, to, lists); },
       [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
         return start_put(session, handle, RawAddress{to, set.dst_ptr}, set.src_ptr, shape);
@@ -231,7 +233,7 @@ int get_sets(const char* function, const armci_strided_t* sets, int len, int pro
              armci_hdl_t* handle) {
   const WorldRank from{proc};
   return start_sets(
-      function, Way::from_remote, sets, len, proc,
+      function, TransferDirection::from_remote, sets, len, proc,
       [&](Session& session, RunLists lists) { return start_get(session, handle, from, lists); },
       [&](Session& session, const armci_strided_t& set, const CopyShape& shape) {
         return start_get(session, handle, RawAddress{from, set.src_ptr}, set.dst_ptr, shape);
@@ -255,7 +257,7 @@ int wait_for(const char* function, armci_hdl_t& handle, int started) {
 
 namespace armci = tessera::rma::armci;
 using armci::Session;
-using armci::Way;
+using armci::TransferDirection;
 using tessera::rma::CopyShape;
 using tessera::rma::RawAddress;
 using tessera::rma::Scale;
@@ -296,8 +298,9 @@ extern decltype(ARMCI_NbAcc) ARMCI_NbAcc [[gnu::weak, gnu::alias("PARMCI_NbAcc")
 int PARMCI_NbPutS(void* src, int src_strides[], void* dst, int dst_strides[], int count[],
                   int stride_levels, int proc, armci_hdl_t* handle) {
   return armci::call("ARMCI_NbPutS", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const auto shape, armci::shape_of(Way::to_remote, src_strides,
-                                                               dst_strides, count, stride_levels));
+    TESSERA_ASSIGN_OR_RETURN(const auto shape,
+                             armci::shape_of(TransferDirection::to_remote, src_strides, dst_strides,
+                                             count, stride_levels));
     return armci::start_put(session, handle, RawAddress{WorldRank{proc}, dst}, src, shape);
   });
 }
@@ -306,8 +309,9 @@ extern decltype(ARMCI_NbPutS) ARMCI_NbPutS [[gnu::weak, gnu::alias("PARMCI_NbPut
 int PARMCI_NbGetS(void* src, int src_strides[], void* dst, int dst_strides[], int count[],
                   int stride_levels, int proc, armci_hdl_t* handle) {
   return armci::call("ARMCI_NbGetS", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const auto shape, armci::shape_of(Way::from_remote, src_strides,
-                                                               dst_strides, count, stride_levels));
+    TESSERA_ASSIGN_OR_RETURN(
+        const auto shape, armci::shape_of(TransferDirection::from_remote, src_strides, dst_strides,
+                                          count, stride_levels));
     return armci::start_get(session, handle, RawAddress{WorldRank{proc}, src}, dst, shape);
   });
 }
@@ -318,8 +322,9 @@ int PARMCI_NbAccS(int optype, void* scale, void* src, int src_strides[], void* d
                   armci_hdl_t* handle) {
   return armci::call("ARMCI_NbAccS", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
-    TESSERA_ASSIGN_OR_RETURN(const auto shape, armci::shape_of(Way::to_remote, src_strides,
-                                                               dst_strides, count, stride_levels));
+    TESSERA_ASSIGN_OR_RETURN(const auto shape,
+                             armci::shape_of(TransferDirection::to_remote, src_strides, dst_strides,
+                                             count, stride_levels));
     return armci::start_accumulate(session, handle, RawAddress{WorldRank{proc}, dst}, src, shape,
                                    factor);
   });
@@ -328,7 +333,8 @@ extern decltype(ARMCI_NbAccS) ARMCI_NbAccS [[gnu::weak, gnu::alias("PARMCI_NbAcc
 
 int PARMCI_NbPutV(armci_giov_t sets[], int len, int proc, armci_hdl_t* handle) {
   return armci::call("ARMCI_NbPutV", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::to_remote, sets, len));
+    TESSERA_ASSIGN_OR_RETURN(const auto lists,
+                             armci::lists_of(TransferDirection::to_remote, sets, len));
     return armci::start_put(session, handle, WorldRank{proc}, lists);
   });
 }
@@ -336,7 +342,8 @@ extern decltype(ARMCI_NbPutV) ARMCI_NbPutV [[gnu::weak, gnu::alias("PARMCI_NbPut
 
 int PARMCI_NbGetV(armci_giov_t sets[], int len, int proc, armci_hdl_t* handle) {
   return armci::call("ARMCI_NbGetV", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::from_remote, sets, len));
+    TESSERA_ASSIGN_OR_RETURN(const auto lists,
+                             armci::lists_of(TransferDirection::from_remote, sets, len));
     return armci::start_get(session, handle, WorldRank{proc}, lists);
   });
 }
@@ -346,7 +353,8 @@ int PARMCI_NbAccV(int optype, void* scale, armci_giov_t sets[], int len, int pro
                   armci_hdl_t* handle) {
   return armci::call("ARMCI_NbAccV", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
-    TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::to_remote, sets, len));
+    TESSERA_ASSIGN_OR_RETURN(const auto lists,
+                             armci::lists_of(TransferDirection::to_remote, sets, len));
     return armci::start_accumulate(session, handle, WorldRank{proc}, lists, factor);
   });
 }

@@ -8,7 +8,7 @@
 
 namespace armci = tessera::rma::armci;
 using armci::Session;
-using armci::Way;
+using armci::TransferDirection;
 using tessera::rma::RawAddress;
 using tessera::rma::Scale;
 using tessera::rma::Status;
@@ -49,8 +49,9 @@ extern decltype(ARMCI_Acc) ARMCI_Acc [[gnu::weak, gnu::alias("PARMCI_Acc")]];
 int PARMCI_PutS(void* src, int src_strides[], void* dst, int dst_strides[], int count[],
                 int stride_levels, int proc) {
   return armci::call("ARMCI_PutS", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const auto shape, armci::shape_of(Way::to_remote, src_strides,
-                                                               dst_strides, count, stride_levels));
+    TESSERA_ASSIGN_OR_RETURN(const auto shape,
+                             armci::shape_of(TransferDirection::to_remote, src_strides, dst_strides,
+                                             count, stride_levels));
     return put(session.job, RawAddress{WorldRank{proc}, dst}, src, shape);
   });
 }
@@ -59,8 +60,9 @@ extern decltype(ARMCI_PutS) ARMCI_PutS [[gnu::weak, gnu::alias("PARMCI_PutS")]];
 int PARMCI_GetS(void* src, int src_strides[], void* dst, int dst_strides[], int count[],
                 int stride_levels, int proc) {
   return armci::call("ARMCI_GetS", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const auto shape, armci::shape_of(Way::from_remote, src_strides,
-                                                               dst_strides, count, stride_levels));
+    TESSERA_ASSIGN_OR_RETURN(
+        const auto shape, armci::shape_of(TransferDirection::from_remote, src_strides, dst_strides,
+                                          count, stride_levels));
     return get(session.job, RawAddress{WorldRank{proc}, src}, dst, shape);
   });
 }
@@ -70,8 +72,9 @@ int PARMCI_AccS(int optype, void* scale, void* src, int src_strides[], void* dst
                 int count[], int stride_levels, int proc) {
   return armci::call("ARMCI_AccS", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
-    TESSERA_ASSIGN_OR_RETURN(const auto shape, armci::shape_of(Way::to_remote, src_strides,
-                                                               dst_strides, count, stride_levels));
+    TESSERA_ASSIGN_OR_RETURN(const auto shape,
+                             armci::shape_of(TransferDirection::to_remote, src_strides, dst_strides,
+                                             count, stride_levels));
     return accumulate(session.job, RawAddress{WorldRank{proc}, dst}, src, shape, factor);
   });
 }
@@ -79,7 +82,8 @@ extern decltype(ARMCI_AccS) ARMCI_AccS [[gnu::weak, gnu::alias("PARMCI_AccS")]];
 
 int PARMCI_PutV(armci_giov_t sets[], int len, int proc) {
   return armci::call("ARMCI_PutV", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::to_remote, sets, len));
+    TESSERA_ASSIGN_OR_RETURN(const auto lists,
+                             armci::lists_of(TransferDirection::to_remote, sets, len));
     return put(session.job, WorldRank{proc}, lists);
   });
 }
@@ -87,7 +91,8 @@ extern decltype(ARMCI_PutV) ARMCI_PutV [[gnu::weak, gnu::alias("PARMCI_PutV")]];
 
 int PARMCI_GetV(armci_giov_t sets[], int len, int proc) {
   return armci::call("ARMCI_GetV", [&](Session& session) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::from_remote, sets, len));
+    TESSERA_ASSIGN_OR_RETURN(const auto lists,
+                             armci::lists_of(TransferDirection::from_remote, sets, len));
     return get(session.job, WorldRank{proc}, lists);
   });
 }
@@ -96,7 +101,8 @@ extern decltype(ARMCI_GetV) ARMCI_GetV [[gnu::weak, gnu::alias("PARMCI_GetV")]];
 int PARMCI_AccV(int optype, void* scale, armci_giov_t sets[], int len, int proc) {
   return armci::call("ARMCI_AccV", [&](Session& session) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const Scale factor, armci::scale_of(optype, scale));
-    TESSERA_ASSIGN_OR_RETURN(const auto lists, armci::lists_of(Way::to_remote, sets, len));
+    TESSERA_ASSIGN_OR_RETURN(const auto lists,
+                             armci::lists_of(TransferDirection::to_remote, sets, len));
     return accumulate(session.job, WorldRank{proc}, lists, factor);
   });
 }

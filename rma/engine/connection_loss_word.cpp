@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t contact_bit = 1U << 29U;
 constexpr std::uint32_t was_there_bit = 1U << 28U;
 constexpr unsigned error_shift = 21;
-constexpr std::uint32_t most_error = 127;
+constexpr std::uint32_t max_error = 127;
 constexpr std::uint32_t rank_mask = (1U << error_shift) - 1;
 
 std::string reason_of(int error, bool was_connected) {
@@ -32,7 +32,7 @@ std::uint32_t ConnectionLossWord::of(WorldRank rank, const ConnectionLoss& conta
   const auto error = static_cast<std::uint32_t>(contact.error);
   const auto number = static_cast<std::uint32_t>(rank.value) + 1;
   return contact_bit | (contact.is_lost ? was_there_bit : 0) |
-         (error <= most_error ? error << error_shift : 0) | (number <= rank_mask ? number : 0);
+         (error <= max_error ? error << error_shift : 0) | (number <= rank_mask ? number : 0);
 }
 
 WorldRank ConnectionLossWord::rank() const noexcept {
@@ -44,7 +44,7 @@ bool ConnectionLossWord::was_connected() const noexcept {
 }
 
 int ConnectionLossWord::error() const noexcept {
-  return static_cast<int>(word_ >> error_shift & most_error);
+  return static_cast<int>(word_ >> error_shift & max_error);
 }
 
 Status ConnectionLossWord::status(WorldRank self) const noexcept {

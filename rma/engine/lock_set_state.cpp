@@ -22,8 +22,8 @@ namespace tessera::rma::detail {
 namespace {
 
 void count_lock(const JobState& job, WorldRank owner) {
-  if (CachedSlice* const line = job.slices().counting_entry(owner)) {
-    line->count(Op::lock, 0);
+  if (CachedSlice* const entry = job.slices().counting_entry(owner)) {
+    entry->count(Op::lock, 0);
   } else {
     job.slices().counters().add(owner, no_region, Op::lock, {1, 0});
   }
@@ -97,11 +97,12 @@ LockSetState::LockSetState(Team& team, Use use)
 
 Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count,
                                                            Use use) {
-  constexpr std::int64_t most = 1LL << 32;
+  constexpr std::int64_t max_count = 1LL << 32;
   TESSERA_RETURN_IF_ERROR(team.agree([&] {
-    return count < 0 || count > most ? Status::error(Code::invalid_argument,
-                                                     fmt::format("{} locks cannot be made", count))
-                                     : Status();
+    return count < 0 || count > max_count
+               ? Status::error(Code::invalid_argument,
+                               fmt::format("{} locks cannot be made", count))
+               : Status();
   }));
   return team.state().do_together([&]() -> Result<std::shared_ptr<LockSetState>> {
     std::shared_ptr<LockSetState> state(new LockSetState(team, use));
@@ -110,12 +111,12 @@ Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int6
       std::int64_t count;
       std::uint64_t number;
     };
-    TESSERA_ASSIGN_OR_RETURN(const std::vector<LockRequest> wishes,
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<LockRequest> requests,
                              team.allgather_value(LockRequest{count, team.state().draw_number()}));
-    std::vector<std::int64_t> counts(wishes.size());
-    std::transform(wishes.begin(), wishes.end(), counts.begin(),
+    std::vector<std::int64_t> counts(requests.size());
+    std::transform(requests.begin(), requests.end(), counts.begin(),
                    [](const LockRequest& each) { return each.count; });
-    state->number_ = wishes.front().number;
+    state->number_ = requests.front().number;
     TESSERA_RETURN_IF_ERROR(state->make_locks(counts));
     return state;
   });
@@ -303,7 +304,7 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   if (locks->memory.value != 0) {
     return lock_remote(owner, *locks, index);
   }
-  if (QueueLock& wanted = local_lock(*locks, index); wanted.take(node_)) [[likely]] {
+  if (QueueLock& wanted = local_lock(*locks, index); wanted.try_lock(node_)) [[likely]] {
     wanted.record_thread(this_thread(node_));
     if (Recorder* const recorder = team.job().recorder()) [[unlikely]] {
       recorder->record_done(Wait::lock);
@@ -419,7 +420,7 @@ Result<LockOutcome> LockSetState::try_lock_local(const OwnersLocks& locks,
                                                  std::int64_t index) const {
   int dead_local_rank = -1;
   QueueLock& wanted = local_lock(locks, index);
-  const auto outcome = wanted.try_take(node_, node_.local_rank(), dead_local_rank);
+  const auto outcome = wanted.try_lock(node_, node_.local_rank(), dead_local_rank);
   if (!outcome) {
     return LockOutcome{.is_acquired = false, .is_busy = true};
   }

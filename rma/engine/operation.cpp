@@ -73,7 +73,7 @@ bool Operation::has_ended() const {
 
 void Operation::collect(std::shared_ptr<Operation> other) noexcept {
   if (other->is_without_memory()) {
-    note_error(other->wait());
+    record_error(other->wait());
     return;
   }
   std::vector<std::shared_ptr<Operation>> others = std::exchange(other->collected_, {});
@@ -81,9 +81,9 @@ void Operation::collect(std::shared_ptr<Operation> other) noexcept {
     collected_.swap(others);
   }
   if (!has_room_for(collected_, others.size() + 1)) {
-    note_error(other->wait());
+    record_error(other->wait());
     for (const auto& each : others) {
-      note_error(each->wait());
+      record_error(each->wait());
     }
     return;
   }
@@ -92,7 +92,7 @@ void Operation::collect(std::shared_ptr<Operation> other) noexcept {
 }
 
 // Records it as the error of a further part of this operation.
-void Operation::note_error(Status error) noexcept {
+void Operation::record_error(Status error) noexcept {
   completion_.begin();
   completion_.end(std::move(error));
 }

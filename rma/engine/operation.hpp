@@ -87,7 +87,7 @@ class Operation {
   void collect(std::shared_ptr<Operation> other) noexcept;
 
  private:
-  void note_error(Status error) noexcept;
+  void record_error(Status error) noexcept;
 
   JobState* job_;
   WorldRank peer_;

@@ -23,7 +23,7 @@ void RegionCounts::record_made(RegionId region, const std::string& name, std::ui
   Entry& entry = entries_[found->second];
   ++entry.regions;
   entry.bytes += bytes;
-  entry.most_bytes = std::max(entry.most_bytes, entry.bytes);
+  entry.max_bytes = std::max(entry.max_bytes, entry.bytes);
 }
 
 void RegionCounts::record_freed(RegionId region, std::uint64_t bytes) {

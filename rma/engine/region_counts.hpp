@@ -26,7 +26,7 @@ class RegionCounts {
     std::string name;           ///< empty: regions without a name, and operations without a region
     std::uint64_t regions = 0;  ///< how many there have been
     std::uint64_t bytes = 0;    ///< of this rank's slices now
-    std::uint64_t most_bytes = 0;
+    std::uint64_t max_bytes = 0;
     KindTallies tallies{};
   };
 

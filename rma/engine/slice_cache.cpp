@@ -19,7 +19,7 @@ thread_local bool has_ended = false;
 class ThreadSlices {
  public:
   ThreadSlices() {
-    thread_slices = lines_.data();
+    thread_slices = entries_.data();
     thread_remotes = remotes_.data();
   }
   ~ThreadSlices() {
@@ -31,17 +31,19 @@ class ThreadSlices {
   ThreadSlices(const ThreadSlices&) = delete;
   ThreadSlices& operator=(const ThreadSlices&) = delete;
 
-  CachedSlice& fill(std::uint32_t index, const CachedSlice& line,
+  CachedSlice& fill(std::uint32_t index, const CachedSlice& entry,
                     std::shared_ptr<const RegionEpoch> epoch, std::shared_ptr<CounterStore> store,
                     WorldRank peer) {
     flush(index);
     owners_of_entries_[index] = {std::move(epoch), std::move(store), peer};
-    lines_[index] = line;
+    entries_[index] = entry;
     remotes_[index] = {};
-    return lines_[index];
+    return entries_[index];
   }
 
-  void flush(const CachedSlice& line) { flush(static_cast<std::uint32_t>(&line - lines_.data())); }
+  void flush(const CachedSlice& entry) {
+    flush(static_cast<std::uint32_t>(&entry - entries_.data()));
+  }
 
   void flush() {
     for (std::uint32_t index = 0; index < cached_slices; ++index) {
@@ -57,21 +59,21 @@ class ThreadSlices {
   };
 
   void flush(std::uint32_t index) {
-    CachedSlice& line = lines_[index];
+    CachedSlice& entry = entries_[index];
     KindTallies tallies{};
     for (std::size_t kind = 0; kind < op_kinds; ++kind) {
-      tallies[kind] = {line.operations[kind], line.moved_bytes[kind]};
+      tallies[kind] = {entry.operations[kind], entry.moved_bytes[kind]};
     }
-    const bool has_any = std::any_of(line.operations.begin(), line.operations.end(),
+    const bool has_any = std::any_of(entry.operations.begin(), entry.operations.end(),
                                      [](std::uint64_t count) { return count != 0; });
     if (has_any) {
-      owners_of_entries_[index].store->add(owners_of_entries_[index].peer, line.region(), tallies);
-      line.operations.fill(0);
-      line.moved_bytes.fill(0);
+      owners_of_entries_[index].store->add(owners_of_entries_[index].peer, entry.region(), tallies);
+      entry.operations.fill(0);
+      entry.moved_bytes.fill(0);
     }
   }
 
-  std::array<CachedSlice, cached_slices> lines_;
+  std::array<CachedSlice, cached_slices> entries_;
   std::array<RemoteSlice, cached_slices> remotes_;
   std::array<EntryOwners, cached_slices> owners_of_entries_;
 };
@@ -100,9 +102,9 @@ CachedSlice* fill_cached(std::shared_ptr<const RegionEpoch> epoch,
   if (slices == nullptr) {
     return nullptr;
   }
-  CachedSlice line{.epoch = epoch.get(), .key = key_of(rank, no_region)};
-  line.retarget(region, slice);
-  return &slices->fill(cache_index(rank, region), line, std::move(epoch), std::move(store), rank);
+  CachedSlice entry{.epoch = epoch.get(), .key = key_of(rank, no_region)};
+  entry.retarget(region, slice);
+  return &slices->fill(cache_index(rank, region), entry, std::move(epoch), std::move(store), rank);
 }
 
 void flush_counts() noexcept {
@@ -111,9 +113,9 @@ void flush_counts() noexcept {
   }
 }
 
-void flush_counts(const CachedSlice& line) noexcept {
+void flush_counts(const CachedSlice& entry) noexcept {
   if (ThreadSlices* const slices = has_ended ? nullptr : slices_of_thread()) {
-    slices->flush(line);
+    slices->flush(entry);
   }
 }
 

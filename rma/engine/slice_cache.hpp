@@ -110,9 +110,9 @@ extern constinit thread_local CachedSlice* thread_slices;
 /// it.
 extern constinit thread_local RemoteSlice* thread_remotes;
 
-/// Requires: `line` is of the calling thread's table.
-inline RemoteSlice& remote_of(const CachedSlice& line) noexcept {
-  return thread_remotes[&line - thread_slices];
+/// Requires: `entry` is of the calling thread's table.
+inline RemoteSlice& remote_of(const CachedSlice& entry) noexcept {
+  return thread_remotes[&entry - thread_slices];
 }
 
 /// The index of the entry for a slice: neighbouring ranks, and the regions of one rank, differ.
@@ -124,18 +124,18 @@ inline std::uint32_t cache_index(WorldRank rank, RegionId region) noexcept {
 /// The calling thread's entry for `rank`'s slice of `region`; null if it has none.
 [[gnu::always_inline]] inline CachedSlice* find_cached(const RegionTable& regions, WorldRank rank,
                                                        RegionId region) noexcept {
-  CachedSlice& line = thread_slices[cache_index(rank, region)];
-  const bool hit = line.epoch == regions.epoch() && line.key == key_of(rank, region);
-  return hit ? &line : nullptr;
+  CachedSlice& entry = thread_slices[cache_index(rank, region)];
+  const bool hit = entry.epoch == regions.epoch() && entry.key == key_of(rank, region);
+  return hit ? &entry : nullptr;
 }
 
 /// The entry to which that slice maps, if it holds another slice of the same rank and epoch. Its
 /// counts are counts of that rank, so it can be retargeted to this slice. Else null.
 inline CachedSlice* find_to_retarget(const RegionTable& regions, WorldRank rank,
                                      RegionId region) noexcept {
-  CachedSlice& line = thread_slices[cache_index(rank, region)];
-  const bool fits = line.epoch == regions.epoch() && line.rank() == rank;
-  return fits ? &line : nullptr;
+  CachedSlice& entry = thread_slices[cache_index(rank, region)];
+  const bool fits = entry.epoch == regions.epoch() && entry.rank() == rank;
+  return fits ? &entry : nullptr;
 }
 
 /// Fills the entry for that slice and returns it; null if the thread is ending, or has no memory
@@ -151,6 +151,6 @@ inline constexpr RegionId no_region{0};
 /// Moves the calling thread's counts to the stores of all jobs.
 void flush_counts() noexcept;
 /// The same for one entry of this thread.
-void flush_counts(const CachedSlice& line) noexcept;
+void flush_counts(const CachedSlice& entry) noexcept;
 
 }  // namespace tessera::rma::detail

@@ -16,21 +16,21 @@ Status Slices::make_tables(Node& node) {
   return {};
 }
 
-CachedSlice* Slices::look_up(WorldRank owner, RegionId region) const noexcept {
+CachedSlice* Slices::load(WorldRank owner, RegionId region) const noexcept {
   if (job_.is_stopped()) {
     return nullptr;
   }
-  if (CachedSlice* const line = find_to_retarget(regions_, owner, region)) {
+  if (CachedSlice* const entry = find_to_retarget(regions_, owner, region)) {
     const RegionState* const found = regions_.find(region);
     if (found == nullptr) {
       return nullptr;
     }
     if (counters_->regions() != nullptr) {
-      flush_counts(*line);
+      flush_counts(*entry);
     }
-    line->retarget(region, found->plain_slice(owner));
-    remote_of(*line) = {nullptr, nullptr, {}, remote_of(*line).route};
-    return line;
+    entry->retarget(region, found->plain_slice(owner));
+    remote_of(*entry) = {nullptr, nullptr, {}, remote_of(*entry).route};
+    return entry;
   }
   auto epoch = regions_.shared_epoch();
   const RegionState* const found = regions_.find(region);
@@ -45,16 +45,16 @@ void Slices::cache_route(const RemoteAddress& at, const RegionState& region, End
                           job_.accumulate_tickets() == nullptr && job_.recorder() == nullptr &&
                           region.atomics() == Atomics::separate &&
                           allows_all(region.options().access_mode);
-  CachedSlice* const line = is_for_all ? cached(at.rank, at.region) : nullptr;
-  if (line != nullptr) {
-    remote_of(*line) = {&endpoint, target.segment, target.rank, remote_of(*line).route};
+  CachedSlice* const entry = is_for_all ? cached(at.rank, at.region) : nullptr;
+  if (entry != nullptr) {
+    remote_of(*entry) = {&endpoint, target.segment, target.rank, remote_of(*entry).route};
   }
 }
 
 CachedSlice* Slices::counting_entry(WorldRank owner) const noexcept {
-  CachedSlice* const line = find_cached(regions_, owner, no_region);
-  return line != nullptr ? line
-                         : fill_cached(regions_.shared_epoch(), counters_, owner, no_region, {});
+  CachedSlice* const entry = find_cached(regions_, owner, no_region);
+  return entry != nullptr ? entry
+                          : fill_cached(regions_.shared_epoch(), counters_, owner, no_region, {});
 }
 
 }  // namespace tessera::rma::detail

@@ -41,13 +41,13 @@ class Slices {
   /// no start if the slice is not a plain mapped one. Null if the region does not exist, the thread
   /// is ending, or the cache cannot be allocated.
   [[gnu::always_inline]] CachedSlice* cached(WorldRank owner, RegionId region) const {
-    CachedSlice* const line = find_cached(regions_, owner, region);
-    return line != nullptr ? line : look_up(owner, region);
+    CachedSlice* const entry = find_cached(regions_, owner, region);
+    return entry != nullptr ? entry : load(owner, region);
   }
   /// The locks of an entry's slice; none if the program has promised that it needs none.
-  [[nodiscard]] StripeLocks::Slice stripes_of(const CachedSlice& line) const noexcept {
-    const StripeLocks::Slice locked = stripes_->slice(line.region(), line.rank());
-    return line.has_conflicts ? locked : locked.without_locks();
+  [[nodiscard]] StripeLocks::Slice stripes_of(const CachedSlice& entry) const noexcept {
+    const StripeLocks::Slice locked = stripes_->slice(entry.region(), entry.rank());
+    return entry.has_conflicts ? locked : locked.without_locks();
   }
   /// The cache entry in which operations on `owner` that touch no slice are counted; null as above.
   [[nodiscard]] CachedSlice* counting_entry(WorldRank owner) const noexcept;
@@ -58,7 +58,7 @@ class Slices {
                    const Target& target) const;
 
  private:
-  CachedSlice* look_up(WorldRank owner, RegionId region) const noexcept;
+  CachedSlice* load(WorldRank owner, RegionId region) const noexcept;
 
   const JobState& job_;
   RegionTable regions_;

@@ -138,7 +138,7 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t bytes, std::uint64_t alignme
                    human_bytes(bytes), human_bytes(memory_.size()),
                    human_bytes(free.all * granule_bytes),
                    human_bytes(free.largest * granule_bytes)))
-        .hint(memory_.enlarging());
+        .hint(memory_.hint_to_enlarge());
   }
   mark(bitmap(), first, count, true);
   if (first == header.search_hint) {

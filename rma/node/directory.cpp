@@ -32,7 +32,7 @@ struct Directory::Entry {
 // Excludes all readers for a scope.
 class Directory::WriteLock {
  public:
-  WriteLock(DirectoryHeader& header, const LockContext& context) noexcept : shards_(header.lanes) {
+  WriteLock(DirectoryHeader& header, const LockContext& context) noexcept : shards_(header.shards) {
     for (DirectoryHeader::Shard& shard : shards_) {
       shard.lock.lock(context);
     }
@@ -108,7 +108,7 @@ void Directory::remove(RegionId region, std::span<const DirectorySlice> slices) 
 bool Directory::change(RegionId region, WorldRank owner,
                        const std::function<void(DirectorySlice&)>& action) noexcept {
   const WriteLock change(header(), context_);
-  DirectorySlice* const slice = const_cast<DirectorySlice*>(look_up(region, owner));
+  DirectorySlice* const slice = const_cast<DirectorySlice*>(find_locked(region, owner));
   if (slice == nullptr) {
     return false;
   }
@@ -122,8 +122,8 @@ std::optional<DirectorySlice> Directory::find(RegionId region, WorldRank owner) 
   return found;
 }
 
-// Requires: the lock of a shard is held.
-const DirectorySlice* Directory::look_up(RegionId region, WorldRank owner) const noexcept {
+// Requires: the caller holds the lock of a shard.
+const DirectorySlice* Directory::find_locked(RegionId region, WorldRank owner) const noexcept {
   const std::span<Entry> all = entries();
   if (region.value == 0 || owner.value < 0 || all.empty()) {
     return nullptr;

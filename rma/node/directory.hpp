@@ -70,8 +70,8 @@ class Directory {
   /// Calls action(slice), during which the slice is not removed; false if there is no such slice.
   template <class Action>
   bool visit(RegionId region, WorldRank owner, Action&& action) const {
-    const RobustGuard guard(header().lanes[shard_].lock, context_);
-    const DirectorySlice* const slice = look_up(region, owner);
+    const RobustGuard guard(header().shards[shard_].lock, context_);
+    const DirectorySlice* const slice = find_locked(region, owner);
     if (slice == nullptr) {
       return false;
     }
@@ -86,7 +86,7 @@ class Directory {
   class WriteLock;
   [[nodiscard]] DirectoryHeader& header() const noexcept;
   [[nodiscard]] std::span<Entry> entries() const noexcept;
-  [[nodiscard]] const DirectorySlice* look_up(RegionId region, WorldRank owner) const noexcept;
+  [[nodiscard]] const DirectorySlice* find_locked(RegionId region, WorldRank owner) const noexcept;
   static Entry& slot_for(std::span<Entry> entries, std::uint64_t key) noexcept;
   Status make_room(std::size_t more);
   Status grow(std::uint64_t capacity);

@@ -37,7 +37,7 @@ Status Node::enter() {
   if (!one_process_) {
     TESSERA_RETURN_IF_ERROR(memory_->hold_liveness_lock(local_rank_));
   }
-  own().presence.store(static_cast<std::uint32_t>(Presence::here));
+  own().presence.store(static_cast<std::uint32_t>(Presence::present));
   return {};
 }
 
@@ -110,7 +110,7 @@ Result<bool> Node::try_send_join(int local_rank, JoinMessage message) {
   return false;
 }
 
-Status Node::invite(int local_rank, JoinMessage message) {
+Status Node::send_join(int local_rank, JoinMessage message) {
   Result<bool> is_sent = false;
   poll_until(rank_waits, [&] {
     is_sent = try_send_join(local_rank, message);
@@ -164,8 +164,8 @@ std::optional<JoinMessage> Node::take_from_inbox(std::uint64_t key, WorldRank se
   return message;
 }
 
-Result<JoinMessage> Node::accept(std::uint64_t key, WorldRank sender,
-                                 const std::function<bool()>& is_gone) {
+Result<JoinMessage> Node::receive_join(std::uint64_t key, WorldRank sender,
+                                       const std::function<bool()>& is_gone) {
   std::optional<JoinMessage> message;
   const bool has_arrived = listen_until(
       [&] {

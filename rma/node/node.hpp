@@ -114,14 +114,14 @@ class Node final : public Liveness {
   /// Puts a join message into the inbox of the rank `local_rank`; waits while the inbox is full.
   /// The sender is this rank unless the message names one, which may be on another node. Errors:
   /// peer_lost if the receiver is gone.
-  Status invite(int local_rank, JoinMessage message);
+  Status send_join(int local_rank, JoinMessage message);
   /// The same without waiting: false if the inbox is full.
   Result<bool> try_send_join(int local_rank, JoinMessage message);
   /// Waits for a join message with `key` from a rank of the job, which may be on another node.
   /// `is_gone` is called once per liveness interval and says whether the sender is gone.
   /// Errors: peer_lost if it is.
-  Result<JoinMessage> accept(std::uint64_t key, WorldRank sender,
-                             const std::function<bool()>& is_gone);
+  Result<JoinMessage> receive_join(std::uint64_t key, WorldRank sender,
+                                   const std::function<bool()>& is_gone);
 
  private:
   [[nodiscard]] RankRecord& own() const noexcept { return memory_->record(local_rank_); }

@@ -29,8 +29,8 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) / to * to;
 }
 
-// Maps the file at a multiple of the huge page size, so that alignment in the file is also
-// alignment in memory: for granules, and for data that the kernel may back with huge pages.
+// Maps the file at a multiple of 2 MiB, the size of huge pages. So offsets in the file are aligned
+// in memory as well: those of granules, and those of data that the kernel may back by huge pages.
 void* map_shared(int fd, std::uint64_t bytes) {
   constexpr std::uint64_t alignment = 2ULL << 20;
   void* const reserved = mmap(nullptr, bytes + alignment, PROT_NONE,
@@ -53,10 +53,10 @@ void* map_shared(int fd, std::uint64_t bytes) {
   return base;
 }
 
-// If the whole arena doesn't fit a limited address space (ulimit -v), half of it is left to the
-// program. Regions are useless if the program has no memory to work on them, and a BLAS that gets
-// no buffer retries forever.
-std::uint64_t max_to_reserve(std::uint64_t wanted) {
+// How many of the `wanted` bytes to reserve. If they exceed a limited address space (ulimit -v),
+// half of it is left to the program, which needs memory besides regions. A BLAS that gets no
+// buffer retries forever.
+std::uint64_t bytes_to_reserve(std::uint64_t wanted) {
   const auto limit = address_space_limit();
   const bool fits = !limit || wanted <= limit->left();
   return fits ? wanted : std::max(limit->left() / 2, min_reserve);
@@ -78,8 +78,8 @@ Result<Mapping> map_new_file(int fd, std::uint64_t wanted) {
         .hint("raise the limit on file sizes (ulimit -f)");
   }
   const std::uint64_t largest = limit_bytes / granule_bytes * granule_bytes;
-  std::uint64_t bytes = std::min(round_up(max_to_reserve(wanted), granule_bytes), largest);
-  // Address space may also be short for other reasons (sanitizers): halve the size until it fits.
+  std::uint64_t bytes = std::min(round_up(bytes_to_reserve(wanted), granule_bytes), largest);
+  // Other users of address space, such as sanitizers, may leave less: halve the size until it fits.
   while (true) {
     void* const base =
         ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? map_shared(fd, bytes) : MAP_FAILED;
@@ -183,14 +183,14 @@ Result<std::unique_ptr<NodeMemory>> NodeMemory::adopt(Descriptor memory, Descrip
   return adopted;
 }
 
-std::string NodeMemory::enlarging() const {
+std::string NodeMemory::hint_to_enlarge() const {
   if (max_file_bytes() < size() + granule_bytes) {
     return fmt::format("raise the limit on file sizes, {} (ulimit -f): it limits the arena",
                        human_bytes(max_file_bytes()));
   }
   const auto limit = address_space_limit();
-  // create() leaves as much to the program as it takes; far more is left if a setting decided the
-  // size.
+  // If the limit decided the size, create() left as much address space as it took. If a setting
+  // did, far more is left.
   const bool is_bounded = limit && limit->left() < 2 * size();
   return is_bounded ? fmt::format(
                           "raise the limit on address space, {} (ulimit -v unlimited): it limits "
@@ -208,19 +208,20 @@ void NodeMemory::wake_agent() const noexcept {
   bell.rings.fetch_add(1);
   if (bell.sleepers.load() != 0) {
     const std::uint64_t one = 1;
-    // A full counter has woken the agent, or is about to.
+    // write() fails only if the counter is full, and then the agent wakes anyway.
     static_cast<void>(!write(bell_.get(), &one, sizeof one));
   }
 }
 
 Status NodeMemory::hold_liveness_lock(int local_rank) const {
-  // A POSIX record lock: the kernel releases it when the process ends, even by SIGKILL and before a
-  // parent reaps it, and a child made by fork() does not inherit it. It needs no descriptor per
-  // peer, and works across pid namespaces, unlike a pidfd.
+  // A POSIX record lock. The kernel releases it when the process ends, even by SIGKILL and before
+  // its parent reaps it, and a forked child does not inherit it. Unlike a pidfd, it needs no
+  // descriptor for each peer, and works across pid namespaces.
   struct flock lock = liveness_lock(F_WRLCK, local_rank);
   if (fcntl(memory_.get(), F_SETLK, &lock) != 0) {
-    return Status::error(Code::internal, fmt::format("cannot mark local rank {} as alive: {}",
-                                                     local_rank, std::strerror(errno)));
+    return Status::error(Code::internal,
+                         fmt::format("cannot lock the byte that marks local rank {} as alive: {}",
+                                     local_rank, std::strerror(errno)));
   }
   return {};
 }
@@ -228,7 +229,7 @@ Status NodeMemory::hold_liveness_lock(int local_rank) const {
 bool NodeMemory::has_liveness_lock(int local_rank) const {
   struct flock lock = liveness_lock(F_WRLCK, local_rank);
   if (fcntl(memory_.get(), F_GETLK, &lock) != 0) {
-    return true;  // An error does not prove that the process is dead.
+    return true;  // an error does not prove that the process has ended
   }
   return lock.l_type != F_UNLCK;
 }

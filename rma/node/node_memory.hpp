@@ -33,14 +33,14 @@ inline constexpr std::size_t cache_line = 64;
 inline constexpr std::uint64_t granule_bytes = 64 * 1024ULL;
 
 /// The state of a rank. Only moves forward.
-enum class Presence : std::uint32_t { absent, here, left };
+enum class Presence : std::uint32_t { absent, present, left };
 
 /// The join message: the first rank of a new team sends it to the other members; it names the
 /// team's memory.
 struct JoinMessage {
   std::uint64_t key = 0;     ///< hash of the team's list of ranks
   std::uint64_t offset = 0;  ///< of the team's memory in the node's memory; unused between nodes
-  std::int32_t sender = -1;  ///< its world rank; set by Node::invite
+  std::int32_t sender = -1;  ///< its world rank; set by Node::send_join
   std::uint32_t memory = 0;  ///< between nodes: number of the team's memory; 0: none
 };
 
@@ -63,12 +63,12 @@ inline constexpr std::size_t stripe_count = 1024;
 
 /// The header of the table that node/directory.hpp describes.
 struct DirectoryHeader {
-  /// One for each concurrent reader; a rank that changes the table takes all, in order.
+  /// The table's lock, in parts: a reader locks its own, a writer all of them, in order.
   struct alignas(cache_line) Shard {
     RobustLock lock;
   };
   static constexpr int shard_count = 8;
-  std::array<Shard, shard_count> lanes;
+  std::array<Shard, shard_count> shards;
   std::uint64_t offset = 0;  ///< of the table in the arena; 0: none yet
   std::uint64_t used = 0;    ///< entries that are not empty
 };
@@ -128,7 +128,7 @@ class NodeMemory {
   [[nodiscard]] std::byte* base() const noexcept { return base_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return header().total_bytes; }
   /// What a user may do to get more than size(), for a hint.
-  [[nodiscard]] std::string enlarging() const;
+  [[nodiscard]] std::string hint_to_enlarge() const;
   [[nodiscard]] NodeHeader& header() const noexcept {
     return *reinterpret_cast<NodeHeader*>(base_);
   }

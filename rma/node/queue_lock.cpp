@@ -124,8 +124,8 @@ bool QueueLock::enqueue(const Node& node, Ticket& ticket) noexcept {
   return true;
 }
 
-inline bool QueueLock::take_if_free(const Node& node, const RobustGuard& guard,
-                                    int local_rank) noexcept {
+inline bool QueueLock::acquire_if_free(const Node& node, const RobustGuard& guard,
+                                       int local_rank) noexcept {
   if (guard.recovered()) [[unlikely]] {
     repair(node);
   }
@@ -137,9 +137,9 @@ inline bool QueueLock::take_if_free(const Node& node, const RobustGuard& guard,
 }
 
 // Takes the lock if it is free, else a ticket; if it gets neither, the ring is full.
-std::optional<QueueLock::Outcome> QueueLock::try_lock(Node& node, Ticket& ticket) noexcept {
+std::optional<QueueLock::Outcome> QueueLock::lock_or_enqueue(Node& node, Ticket& ticket) noexcept {
   const RobustGuard guard(guard_, node.lock_context());
-  if (take_if_free(node, guard, ticket.local_rank)) {
+  if (acquire_if_free(node, guard, ticket.local_rank)) {
     return Outcome::acquired;
   }
   ticket.is_queued = enqueue(node, ticket);
@@ -156,10 +156,10 @@ std::optional<QueueLock::Outcome> QueueLock::try_lock(Node& node, Ticket& ticket
   return std::nullopt;
 }
 
-std::optional<QueueLock::Outcome> QueueLock::try_take(Node& node, int local_rank,
+std::optional<QueueLock::Outcome> QueueLock::try_lock(Node& node, int local_rank,
                                                       int& dead_local_rank) noexcept {
   const RobustGuard guard(guard_, node.lock_context());
-  if (take_if_free(node, guard, local_rank)) {
+  if (acquire_if_free(node, guard, local_rank)) {
     return Outcome::acquired;
   }
   dead_local_rank = recover(node);
@@ -167,13 +167,13 @@ std::optional<QueueLock::Outcome> QueueLock::try_take(Node& node, int local_rank
 }
 
 QueueLock::Outcome QueueLock::lock(Node& node, int& dead_local_rank) noexcept {
-  return take(node) ? Outcome::acquired : wait_with_ticket(node, dead_local_rank, {});
+  return try_lock(node) ? Outcome::acquired : wait_with_ticket(node, dead_local_rank, {});
 }
 
 // The common case of a free lock, without what only waiters need.
-bool QueueLock::take(Node& node) noexcept {
+bool QueueLock::try_lock(Node& node) noexcept {
   const RobustGuard guard(guard_, node.lock_context());
-  return take_if_free(node, guard, node.local_rank());
+  return acquire_if_free(node, guard, node.local_rank());
 }
 
 QueueLock::Outcome QueueLock::wait_with_ticket(
@@ -181,7 +181,7 @@ QueueLock::Outcome QueueLock::wait_with_ticket(
   Ticket ticket{.local_rank = node.local_rank()};
   std::optional<Outcome> outcome;
   poll_until(release_waits, [&] {
-    outcome = try_lock(node, ticket);
+    outcome = lock_or_enqueue(node, ticket);
     return outcome.has_value() || ticket.is_queued;
   });
   if (!outcome) {
@@ -231,7 +231,7 @@ QueueLock::Outcome QueueLock::read_outcome(Ticket& ticket) noexcept {
 
 std::optional<QueueLock::Outcome> QueueLock::advance(Node& node, Ticket& ticket) noexcept {
   if (!ticket.is_queued) {
-    return try_lock(node, ticket);
+    return lock_or_enqueue(node, ticket);
   }
   if (entry(ticket.number).is_notified()) {
     return read_outcome(ticket);

@@ -10,14 +10,14 @@
 //     hand over  make the head entry the owner, by its ticket; notify it; increment `head`
 //     recover    notify the head entry that the owner died, increment `head`; then hand over
 //
-// If a rank dies in between, at most a hand-over is unfinished. The next rank that gets the robust
-// lock finishes it (repair). The owner changes in one store: before it the old owner has the lock,
-// after it the new one, whether or not it was notified. tests/rma/queue_lock_test.cpp ends a rank
-// after each single instruction of this.
+// If a rank dies in between, at most one hand-over is unfinished. The next rank that gets the
+// robust lock finishes it (repair). The owner changes in one store: before it the old owner has the
+// lock, after it the new one, even if that was not notified yet. tests/rma/queue_lock_test.cpp ends
+// a rank after each single instruction of this.
 //
-// Ranks of other nodes wait in the same ring, so that the order of arrival decides, wherever a rank
-// is. This node's agent takes their tickets. It does not sleep on an entry but is woken by its bell
-// (remote ranks, Node::remote_rank_slot).
+// Ranks of other nodes wait in the same ring, so all ranks get the lock in the order of arrival.
+// This node's agent enqueues their tickets. It does not sleep on an entry; its bell wakes it
+// (Node::remote_rank_slot).
 #pragma once
 
 #include <atomic>
@@ -55,9 +55,10 @@ class alignas(cache_line) QueueLock {
   /// Waits until the caller has the lock, or its holder is found dead and the caller is first in
   /// the queue. In the second case the lock is not taken, and `dead_local_rank` names the holder.
   Outcome lock(Node& node, int& dead_local_rank) noexcept;
-  /// The two steps of lock(): takes the lock if it is free; and waits for it with a ticket.
-  /// `on_liveness_check`, if any, is called once per liveness interval.
-  bool take(Node& node) noexcept;
+  /// The two steps of lock(). The first acquires the lock if it is free, and returns whether it
+  /// was. The second waits in the queue; it calls `on_liveness_check`, if any, once per liveness
+  /// interval.
+  bool try_lock(Node& node) noexcept;
   Outcome wait_with_ticket(Node& node, int& dead_local_rank,
                            const std::function<void()>& on_liveness_check) noexcept;
   /// The holder a moment ago, or −1.
@@ -73,9 +74,9 @@ class alignas(cache_line) QueueLock {
     return thread_.load(std::memory_order_relaxed);
   }
 
-  /// Takes the lock for `local_rank` if it is free. nullopt: another rank has it. Also reports a
-  /// dead holder if no rank waits.
-  std::optional<Outcome> try_take(Node& node, int local_rank, int& dead_local_rank) noexcept;
+  /// Acquires the lock for `local_rank` if it is free. nullopt: another rank has it. If no rank
+  /// waits, it also reports a dead holder.
+  std::optional<Outcome> try_lock(Node& node, int local_rank, int& dead_local_rank) noexcept;
 
   /// Hands the lock to the first living waiter. False if this rank doesn't hold it.
   bool unlock(Node& node) noexcept { return unlock(node, node.local_rank()); }
@@ -88,9 +89,9 @@ class alignas(cache_line) QueueLock {
     int dead_local_rank = -1;  ///< Outcome::holder_died: local rank of the holder
     std::chrono::steady_clock::time_point last_check = std::chrono::steady_clock::time_point::max();
   };
-  /// For a remote rank: takes the lock or a ticket, and doesn't wait. nullopt: call again. If the
-  /// ring is full, after a pause; if the ticket is queued, after the agent's bell has rung and once
-  /// per liveness interval.
+  /// For a remote rank, without waiting: acquires the lock, or enqueues the ticket. nullopt: call
+  /// again; if the ring is full, after a pause; if the ticket is queued, after the agent's bell has
+  /// rung and once per liveness interval.
   std::optional<Outcome> advance(Node& node, Ticket& ticket) noexcept;
   /// As unlock(), on behalf of the remote rank `local_rank`.
   bool unlock(Node& node, int local_rank) noexcept;
@@ -110,8 +111,8 @@ class alignas(cache_line) QueueLock {
 
   QueueEntry& entry(std::uint32_t ticket) noexcept;
   bool enqueue(const Node& node, Ticket& ticket) noexcept;
-  bool take_if_free(const Node& node, const RobustGuard& guard, int local_rank) noexcept;
-  std::optional<Outcome> try_lock(Node& node, Ticket& ticket) noexcept;
+  bool acquire_if_free(const Node& node, const RobustGuard& guard, int local_rank) noexcept;
+  std::optional<Outcome> lock_or_enqueue(Node& node, Ticket& ticket) noexcept;
   void wait(Node& node, const Ticket& ticket,
             const std::function<void()>& on_liveness_check) noexcept;
   void check_holder(Node& node) noexcept;

@@ -11,8 +11,8 @@ std::atomic<std::uint8_t>& SharedRefCount::flag(std::size_t index) noexcept {
   return reinterpret_cast<std::atomic<std::uint8_t>*>(this + 1)[index];
 }
 
-bool SharedRefCount::let_go(const Node& node, std::span<const WorldRank> members,
-                            std::size_t index) noexcept {
+bool SharedRefCount::release(const Node& node, std::span<const WorldRank> members,
+                             std::size_t index) noexcept {
   const RobustGuard guard(node.memory().header().shared_ref_count_lock, node.lock_context());
   flag(index).store(1);
   for (std::size_t i = 0; i < members.size(); ++i) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// SharedRefCount: decides which rank frees memory that several ranks of a node use, if they cannot
-// synchronise any more because one of them died or left. It is the last living rank that releases
-// the memory.
+// SharedRefCount: decides which rank frees memory that several ranks of a node use, if they can no
+// longer synchronise because one of them died or left. The last living rank that releases the
+// memory frees it.
 //
-// It lies in shared memory, with a flag for each member. Flags are set and read under a lock of the
-// node, outside the memory in question. The rank that completes the set frees the memory; all
-// others have finished with it by then. Valid after every store: a rank that dies while it releases
-// has either released or ended, which has the same effect. If the very last rank dies before it
-// releases, the memory is freed with the job.
+// The object is in shared memory, with a flag for each member. A lock of the node, outside the
+// memory in question, protects the flags. The rank that finds all flags set, or their owners ended,
+// frees the memory. A rank that dies in release() counts as ended, so the flags are valid after
+// every store. If the last rank dies before it releases, the memory is freed with the job.
 //
 // Cost: a lock, one load for each member that has released, and one system call for the first one
 // that has not.
@@ -32,7 +31,7 @@ class SharedRefCount {
   /// Records that the member with this index will not access the memory again. Returns true for
   /// exactly one member, after all others have released it or their processes have ended. This
   /// member frees the memory, including this object. Requires: all `members` are on this node.
-  bool let_go(const Node& node, std::span<const WorldRank> members, std::size_t index) noexcept;
+  bool release(const Node& node, std::span<const WorldRank> members, std::size_t index) noexcept;
 
  private:
   [[nodiscard]] std::atomic<std::uint8_t>& flag(std::size_t index) noexcept;

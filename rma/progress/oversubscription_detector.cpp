@@ -14,7 +14,7 @@ bool OversubscriptionDetector::yield() noexcept {
   return Clock::now() - before > slice;
 }
 
-void OversubscriptionDetector::note_loss(Clock::time_point now) noexcept {
+void OversubscriptionDetector::record_lost_slice(Clock::time_point now) noexcept {
   if (now - until_ > limits_.reset_after) {
     length_ = {};
   }

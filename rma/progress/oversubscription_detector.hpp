@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// OversubscriptionDetector: decides whether a waiter may yield its core, or should sleep.
+// OversubscriptionDetector: decides whether a waiting thread may yield its core or should sleep.
 //
-// Waking a sleeper takes 4 to 25 us, most of it if its core was idle, too. A waiter that yields
+// Waking a sleeping thread takes 4 to 25 us; an idle core takes longest. A waiter that yields
 // instead costs other threads on its core a switch of a microsecond, and sees an event as soon as
-// it runs again. That is soon if the others wait as well, as ranks that share cores mostly do:
-// collectives of four ranks on two cores then take a tenth of the time. But a thread that computes
-// keeps the core for a time slice of some milliseconds once it has it; only a thread that was
-// asleep preempts it. A waiter that lost a slice by yielding therefore sleeps at once for a period
-// that grows: docs/decisions/0074.
+// it runs again. If the others wait as well, as ranks that share cores mostly do, that is soon:
+// collectives of four ranks on two cores take a tenth of the time. But a computing thread that gets
+// the core keeps it for a time slice of some milliseconds; only a thread that slept preempts it. So
+// a waiter that lost a slice by yielding sleeps without yielding for a period, which grows with
+// each lost slice: docs/decisions/0074.
 #pragma once
 
 #include <chrono>
@@ -20,11 +20,12 @@ class OversubscriptionDetector {
  public:
   using Clock = std::chrono::steady_clock;
   struct Limits {
-    /// How long a first loss is remembered; each further loss twice as long.
+    /// How long a thread sleeps instead of yielding after a first lost slice. The period doubles
+    /// with each further one.
     Clock::duration min_backoff = std::chrono::milliseconds(1);
     Clock::duration max_backoff = std::chrono::milliseconds(100);
-    /// After this time the next loss counts as a first one. It exceeds a lost slice plus the time
-    /// between two losses: some milliseconds each, for an agent whose node's rank computes.
+    /// After this time the next lost slice counts as a first one. It exceeds a slice plus the time
+    /// between two lost ones: some milliseconds each, for an agent whose node's rank computes.
     Clock::duration reset_after = std::chrono::milliseconds(100);
   };
 
@@ -33,10 +34,12 @@ class OversubscriptionDetector {
 
   /// Yields. Returns true if another thread had the core for a time slice.
   static bool yield() noexcept;
-  /// The event that this thread waited for came while another thread had the core.
-  void note_loss(Clock::time_point now) noexcept;
-  /// True for a while after a loss: the thread should sleep and not yield.
-  [[nodiscard]] bool is_here(Clock::time_point now) const noexcept { return now < until_; }
+  /// Records that the event for which it waited arrived while another thread had the core.
+  void record_lost_slice(Clock::time_point now) noexcept;
+  /// True for a period after a lost slice: the thread should sleep and not yield.
+  [[nodiscard]] bool is_oversubscribed(Clock::time_point now) const noexcept {
+    return now < until_;
+  }
 
   /// The calling thread's own, for its waits.
   static OversubscriptionDetector& for_this_thread() noexcept;

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds soon{1};
 // Times that several threads read: nanoseconds of the steady clock.
 using AtomicTime = std::atomic<std::int64_t>;
 
-void note_now(AtomicTime& moment) noexcept {
+void record_now(AtomicTime& moment) noexcept {
   moment.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
@@ -29,7 +29,7 @@ bool is_within(std::chrono::nanoseconds time, const AtomicTime& moment) noexcept
 }  // namespace
 
 void ProgressHandoff::end() noexcept {
-  note_now(last_end_);
+  record_now(last_end_);
   delegations_.fetch_sub(1);
 }
 
@@ -46,8 +46,8 @@ void ProgressHandoff::take_back() noexcept {
   }
 }
 
-void ProgressHandoff::note_urgent() noexcept {
-  note_now(last_urgent_);
+void ProgressHandoff::record_urgent() noexcept {
+  record_now(last_urgent_);
 }
 
 bool ProgressHandoff::is_delegated() const noexcept {

@@ -3,7 +3,7 @@
 // ProgressHandoff: lets waiting ranks of this process do the work of the agent's thread, since two
 // threads would only compete for the core. The agent's thread sleeps in timed waits meanwhile.
 //
-// Threads: begin(), end(), take_back() and note_urgent() may be called from any thread; the rest
+// Threads: begin(), end(), take_back() and record_urgent() may be called from any thread; the rest
 // belongs to the agent's thread.
 #pragma once
 
@@ -39,7 +39,7 @@ class ProgressHandoff {
   /// polling, unless a further thread does its work.
   void take_back() noexcept;
   /// Urgent requests came, which make more such requests likely: their origins wait for replies.
-  void note_urgent() noexcept;
+  void record_urgent() noexcept;
 
   /// The number of take_back() calls that took effect. To be read before is_delegated() or
   /// has_just_ended().

@@ -60,7 +60,7 @@ template <class Ready>
 bool yield_until(const YieldPolicy& policy, Ready&& ready) {
   const auto start = OversubscriptionDetector::Clock::now();
   OversubscriptionDetector& detector = OversubscriptionDetector::for_this_thread();
-  if (detector.is_here(start)) {
+  if (detector.is_oversubscribed(start)) {
     return ready();
   }
   auto now = start;
@@ -68,7 +68,7 @@ bool yield_until(const YieldPolicy& policy, Ready&& ready) {
     const bool was_away = OversubscriptionDetector::yield();
     if (spin_until(policy.between_yields, ready)) {
       if (was_away) {
-        detector.note_loss(OversubscriptionDetector::Clock::now());
+        detector.record_lost_slice(OversubscriptionDetector::Clock::now());
       }
       return true;
     }

@@ -11,19 +11,19 @@
 
 namespace tessera::rma::detail {
 
-/// Where a pointer lies, as far as the thread's slice cache knows. The raw pointers of a mapped
-/// slice are its addresses in this process. So the pointer itself is where to read or write, and
-/// the memory can be fetched while the rest is looked up.
+/// What the thread's slice cache knows of a raw pointer. The raw pointers of a mapped slice are its
+/// addresses in this process. So the pointer is the address to read or write, and the processor can
+/// fetch that memory before the search ends.
 struct CachedLocation {
   std::byte* pointer = nullptr;
-  CachedSlice* line = nullptr;  ///< null: not in the cache
-  /// In the slice; larger than any size if the pointer is in another slice, or the slice has no raw
-  /// address.
+  CachedSlice* slice = nullptr;  ///< null: not in the cache
+  /// Bytes from the start of the slice. Larger than the slice if the pointer is in another one, or
+  /// the slice has no raw address.
   std::uint64_t offset = 0;
 
   /// Whether the slice is mapped for such operations and has `bytes` from there on.
   [[nodiscard]] bool is_mapped(Op op, std::size_t bytes) const noexcept {
-    return line != nullptr && line->start_for(op, offset, bytes) != nullptr;
+    return slice != nullptr && slice->start_for(op, offset, bytes) != nullptr;
   }
 };
 
@@ -42,8 +42,8 @@ struct CachedLocation {
   return location_in(find_cached(job.slices().regions(), at.rank, region), at.pointer);
 }
 
-/// As find_cached, but looks the slice up if it is not in the cache.
-inline CachedLocation look_up(const JobState& job, RawAddress at) {
+/// As find_cached, but fills the cache entry if the slice is not in the cache.
+inline CachedLocation find_or_fill(const JobState& job, RawAddress at) {
   const RegionId region = job.slices().addresses().find(at.pointer);
   return region.value == 0 ? CachedLocation{}
                            : location_in(job.slices().cached(at.rank, region), at.pointer);
@@ -52,10 +52,10 @@ inline CachedLocation look_up(const JobState& job, RawAddress at) {
 /// The address in its region, perhaps the end of the slice. Number 0 if only the slow path can find
 /// it.
 inline RemoteAddress find(const JobState& job, RawAddress at) {
-  const CachedLocation location = look_up(job, at);
-  return location.line == nullptr || location.offset > location.line->bytes
+  const CachedLocation location = find_or_fill(job, at);
+  return location.slice == nullptr || location.offset > location.slice->bytes
              ? RemoteAddress{}
-             : RemoteAddress{at.rank, location.line->region(), location.offset};
+             : RemoteAddress{at.rank, location.slice->region(), location.offset};
 }
 
 /// Whether a pointer names ordinary memory of this process, outside all regions, which needs no

@@ -23,12 +23,12 @@ template <class Now>
 Result<bool> try_cached_route(const JobState& job, const RemoteAddress& at,
                               CopyShape::Extent extent, const Now& now, Op op, std::size_t bytes,
                               Form form = Form::contiguous) {
-  CachedSlice* const line = find_cached(job.slices().regions(), at.rank, at.region);
-  if (line == nullptr) {
+  CachedSlice* const entry = find_cached(job.slices().regions(), at.rank, at.region);
+  if (entry == nullptr) {
     return false;
   }
-  const RemoteSlice& remote = remote_of(*line);
-  const auto end = static_cast<std::int64_t>(line->bytes);
+  const RemoteSlice& remote = remote_of(*entry);
+  const auto end = static_cast<std::int64_t>(entry->bytes);
   const auto offset = static_cast<std::int64_t>(at.offset);
   const bool is_in_slice =
       offset >= 0 && offset <= end && extent.lowest >= -offset && extent.highest <= end - offset;
@@ -38,7 +38,7 @@ Result<bool> try_cached_route(const JobState& job, const RemoteAddress& at,
   Result<bool> is_done =
       now(*remote.endpoint, Target{remote.segment, remote.member, at.offset, at.region});
   if (is_done.ok() && *is_done) {
-    line->count(op, bytes, 1, form);
+    entry->count(op, bytes, 1, form);
   }
   return is_done;
 }
@@ -55,16 +55,16 @@ inline Result<RemoteAccess> find_route(JobState& job, Op op, const RemoteAddress
                                        const Located& located) {
   const RegionState& region = *located.region;
   const bool is_update = op == Op::accumulate || op == Op::atomic;
-  CachedSlice* const line = job.slices().cached(at.rank, at.region);
+  CachedSlice* const entry = job.slices().cached(at.rank, at.region);
   Route* route = nullptr;
   if (is_update && region.has_remote_updates()) {
     TESSERA_ASSIGN_OR_RETURN(route, job.routes().update_to(at.rank));
-  } else if (line != nullptr && remote_of(*line).route != nullptr) {
-    route = remote_of(*line).route;
+  } else if (entry != nullptr && remote_of(*entry).route != nullptr) {
+    route = remote_of(*entry).route;
   } else {
     TESSERA_ASSIGN_OR_RETURN(route, job.routes().to(at.rank));
-    if (line != nullptr) {
-      remote_of(*line).route = route;
+    if (entry != nullptr) {
+      remote_of(*entry).route = route;
     }
   }
   const RemoteAccess access{

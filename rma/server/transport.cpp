@@ -44,13 +44,13 @@ struct StartupRecord {
 class ServerTransport final : public Transport, public DataTransport {
  public:
   ServerTransport(std::string name, const TransportContext& context, bool has_device_atomics,
-                  std::shared_ptr<Client> client, std::shared_ptr<const ShutdownNotices> farewells,
+                  std::shared_ptr<Client> client, std::shared_ptr<const ShutdownNotices> notices,
                   std::unique_ptr<Agent> agent)
       : name_(std::move(name)),
         node_(detail::nodes_of(context).node),
         nodes_(*detail::nodes_of(context).map),
         client_(std::move(client)),
-        shutdown_notices_(std::move(farewells)),
+        shutdown_notices_(std::move(notices)),
         agent_(std::move(agent)) {
     can_.device_atomics = has_device_atomics;
     if (agent_ != nullptr && !detail::nodes_of(context).agent_processors.is_dedicated) {
@@ -110,9 +110,9 @@ class ServerTransport final : public Transport, public DataTransport {
   // The agent serves as long as ranks of its node exist or other processes are connected to it.
   // Each rank closes its own connections first, so that waiting ranks do not wait for each other.
   void stop() noexcept override {
-    constexpr std::chrono::seconds patience{5};
+    constexpr std::chrono::seconds timeout{5};
     if (agent_ != nullptr) {
-      shutdown_notices_->say(*client_, patience);
+      shutdown_notices_->send(*client_, timeout);
     }
     client_->close();
     if (agent_ != nullptr) {
@@ -172,7 +172,7 @@ Result<std::vector<StartupRecord>> exchange_records(const TransportContext& cont
   return all;
 }
 
-void note_error(StartupRecord& mine, const Status& status) {
+void record_error(StartupRecord& mine, const Status& status) {
   mine.code = static_cast<std::uint32_t>(status.code());
   const std::string text = status.message();
   std::copy_n(text.begin(), std::min(text.size(), mine.error.size() - 1), mine.error.begin());
@@ -186,7 +186,7 @@ Result<std::shared_ptr<detail::RdmaProvider>> find_on_all(const FindRdmaProvider
                      .memory = reachable_memory_of(detail::nodes_of(context).node)});
   StartupRecord mine;
   if (!found.ok()) {
-    note_error(mine, found.status());
+    record_error(mine, found.status());
   }
   TESSERA_RETURN_IF_ERROR(exchange_records(context, mine).status());
   return found;
@@ -200,7 +200,7 @@ Clusters clusters_of(const TransportContext& context) {
 }
 
 ClientOptions client_options(const TransportContext& context, const std::vector<StartupRecord>& all,
-                             const std::shared_ptr<const ShutdownNotices>& farewells) {
+                             const std::shared_ptr<const ShutdownNotices>& notices) {
   const detail::NodeContext& nodes = detail::nodes_of(context);
   const Packing packing = choose_packing(*context.settings, all[0].times);
   ClientOptions options;
@@ -213,7 +213,7 @@ ClientOptions client_options(const TransportContext& context, const std::vector<
     options.agent_hosts.push_back(first);
   }
   options.connect_timeout = std::chrono::milliseconds(context.settings->start_timeout_ms);
-  options.has_left = [farewells](NodeId node) { return farewells->has_left(node); };
+  options.has_left = [notices](NodeId node) { return notices->has_left(node); };
   options.node = nodes.node;
   options.kept_bytes = static_cast<std::size_t>(context.settings->request_kib) * 1024;
   options.limits = packing.limits;
@@ -251,10 +251,10 @@ std::optional<TcpListener> prepare_agent(const TransportContext& context, Startu
     listener.emplace(std::move(listening).take());
     mine.agent = listener->address();
   } else {
-    note_error(mine, listening.status());
+    record_error(mine, listening.status());
   }
   if (Status made = ShutdownNotices::publish(*nodes.node, *nodes.map); !made.ok()) {
-    note_error(mine, made);
+    record_error(mine, made);
   }
   return listener;
 }
@@ -264,7 +264,7 @@ std::optional<TcpListener> prepare_agent(const TransportContext& context, Startu
 void draw_identity(StartupRecord& mine) {
   auto secret = new_secret();
   if (!secret.ok()) {
-    note_error(mine, secret.status());
+    record_error(mine, secret.status());
     return;
   }
   std::copy(secret->bytes().begin(), secret->bytes().end(), mine.secret.begin());
@@ -302,7 +302,7 @@ void choose_job_times(const TransportContext& context, bool is_tcp, StartupRecor
   const auto chosen =
       choose_times(*context.settings, mine.agent, detail::nodes_of(context).machines == 1);
   if (!chosen.ok()) {
-    note_error(mine, chosen.status());
+    record_error(mine, chosen.status());
     return;
   }
   mine.times = *chosen;
@@ -362,18 +362,18 @@ Result<std::unique_ptr<Transport>> create(const std::string& name, const FindRdm
     TESSERA_ASSIGN_OR_RETURN(
         agent, Agent::create(nodes.node, std::move(*listener), std::move(its_options)));
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const ShutdownNotices> farewells,
+  TESSERA_ASSIGN_OR_RETURN(const std::shared_ptr<const ShutdownNotices> notices,
                            ShutdownNotices::find(nodes.node, *nodes.map));
-  ClientOptions options = client_options(context, all, farewells);
+  ClientOptions options = client_options(context, all, notices);
   options.secret = secret;
   options.rdma_provider = rdma_provider;
   options.required = required_transports(*context.settings);
   auto client = std::make_shared<Client>(std::move(options));
   TESSERA_RETURN_IF_ERROR(client->progress().started());
-  const auto carrier = static_cast<std::size_t>(detail::agent_host_of(*nodes.node).value);
+  const auto agent_host = static_cast<std::size_t>(detail::agent_host_of(*nodes.node).value);
   return std::unique_ptr<Transport>(std::make_unique<ServerTransport>(
-      name, context, mine.has_device_atomics && all[carrier].has_device_atomics, std::move(client),
-      farewells, std::move(agent)));
+      name, context, mine.has_device_atomics && all[agent_host].has_device_atomics,
+      std::move(client), notices, std::move(agent)));
 }
 
 }  // namespace

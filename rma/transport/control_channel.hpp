@@ -32,7 +32,7 @@ namespace tessera::rma::detail {
 
 /// The state of a rank of another node. `unknown`: its node does not answer at present, but has not
 /// been silent long enough to be unreachable. Agents never answer `unknown`.
-enum class PeerState : std::uint8_t { here, left, died, unknown };
+enum class PeerState : std::uint8_t { alive, left, died, unknown };
 
 /// What is known about the connection to a node.
 struct ConnectionLoss {
@@ -51,8 +51,8 @@ inline bool is_local_resource_error(const Status& error) {
 template <class Act>
 Status retry(const Act& act) {
   constexpr std::chrono::milliseconds pause{10};
-  constexpr std::chrono::seconds patience{2};
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  constexpr std::chrono::seconds timeout{2};
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   Status status = act();
   while (!status.ok() && is_local_resource_error(status) &&
          std::chrono::steady_clock::now() < deadline) {
@@ -90,8 +90,8 @@ class NodeControlChannel {
                          std::span<const std::byte> bytes, std::uint64_t flag_offset,
                          std::uint64_t flag) = 0;
 
-  /// As Node::invite, for a rank of another node. The join message names its sender.
-  virtual Status invite(WorldRank rank, const JoinMessage& message) = 0;
+  /// As Node::send_join, for a rank of another node. The join message names its sender.
+  virtual Status send_join(WorldRank rank, const JoinMessage& message) = 0;
 
   /// Stores a 32-bit word in a rank's slice after all that this thread did to that rank before, and
   /// wakes the rank if it waits for the word. Complete: at return the store is on its way.
@@ -152,7 +152,7 @@ class NodeControlChannel {
   [[nodiscard]] virtual ConnectionLoss contact(NodeId /*node*/) noexcept { return {}; }
   /// Records that other ranks found that this rank has died, or that their connection to it was
   /// lost. From then on an unknown state is reported as lost.
-  virtual void note_loss(WorldRank /*rank*/, bool /*has_died*/) noexcept {}
+  virtual void record_loss(WorldRank /*rank*/, bool /*has_died*/) noexcept {}
 
   /// Makes the connection that deliver() and the other functions need. Errors: as theirs.
   virtual Status connect(NodeId node) = 0;

@@ -226,8 +226,8 @@ TEST(OutputFiles, HaveNumbersWhereLinesHaveWords) {
 
   ending = run(apps()[1].small_run, {"--threads", "2", "--json", file});
   result = json::parse(contents_of(file));
-  EXPECT_EQ(result["fewest_entries_of_rank"], 392);
-  EXPECT_EQ(result["most_entries_of_rank"], 392);
+  EXPECT_EQ(result["min_entries_of_rank"], 392);
+  EXPECT_EQ(result["max_entries_of_rank"], 392);
   EXPECT_NE(ending.output.find("\nentries_of_ranks: 392 to 392\n"), std::string::npos);
 
   ending = run(apps()[2].small_run, {"--threads", "2", "--json", file});

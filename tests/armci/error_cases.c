@@ -33,7 +33,7 @@ static void arguments_that_make_no_sense(void) {
   CHECK_EQUAL(ARMCI_PutS(&word, strides, at[0], strides, counts, 9, 0), FAIL);
   CHECK_ERROR(FAIL, "9 stride levels");
   CHECK_EQUAL(ARMCI_PutS(&word, NULL, at[0], strides, counts, 1, 0), FAIL);
-  CHECK_ERROR(FAIL, "source's strides are null");
+  CHECK_ERROR(FAIL, "array of source strides is null");
   CHECK_EQUAL(ARMCI_GetS(at[0], strides, &word, strides, negative, 1, 0), FAIL);
   CHECK_ERROR(FAIL, "ARMCI_GetS");
   CHECK_EQUAL(ARMCI_PutV(&set, 1, 0), FAIL);

@@ -370,7 +370,7 @@ const struct misuse transfer_cases[] = {
     {"negative_bytes", one, "ARMCI_Put", FAIL, "-8 bytes", negative_bytes},
     {"negative_copy", one, "ARMCI_Copy", FAIL, "-1 bytes", negative_copy},
     {"copy_from_null", one, "ARMCI_Copy", FAIL, "8 bytes from 0x0", copy_from_null},
-    {"null_strides", one, "ARMCI_PutS", FAIL, "source's strides are null|1 stride level",
+    {"null_strides", one, "ARMCI_PutS", FAIL, "array of source strides is null|1 stride level",
      null_strides},
     {"null_counts", one, "ARMCI_PutS", FAIL, "counts is null", null_counts},
     {"nine_levels", one, "ARMCI_PutS", FAIL, "9 stride levels|MAX_STRIDE_LEVEL, 8", nine_levels},

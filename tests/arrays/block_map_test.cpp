@@ -54,7 +54,7 @@ void expect_consistent(const rma::Result<BlockMap>& made) {
     most = std::max(most, count);
   }
   EXPECT_EQ(total, volume(block_map.blocks()));
-  EXPECT_EQ(block_map.most_blocks(), most);
+  EXPECT_EQ(block_map.max_blocks(), most);
   std::int64_t place = 0;
   for (const Index& block : all_blocks(block_map)) {
     EXPECT_EQ(block_map.linear(block), place++);

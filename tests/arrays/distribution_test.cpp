@@ -54,7 +54,7 @@ void expect_blocks(const Distribution& d) {
   std::int64_t total = 0;
   for (std::int32_t rank = 0; rank < d.nranks(); ++rank) {
     const std::int64_t size = d.local_elements({rank});
-    EXPECT_LE(size, d.most_local_elements());
+    EXPECT_LE(size, d.max_local_elements());
     std::int64_t packed = 0;
     for (const Patch& block : d.blocks({rank})) {
       EXPECT_EQ(block.owner.value, rank);
@@ -319,7 +319,7 @@ TEST(Distribution, AZeroExtentMakesItEmptyHoweverLargeTheOthers) {
                         Distribution::create(even, *BlockMap::cyclic_grid(eight, {1, 1, 2}, 4),
                                              {.storage = Storage::local_matrix})}) {
     ASSERT_TRUE(d.ok()) << d.status().message();
-    EXPECT_EQ(d->most_local_elements(), 0);
+    EXPECT_EQ(d->max_local_elements(), 0);
     EXPECT_EQ(d->local_elements({0}), 0);
     for (const Patch& block : d->blocks({0})) {
       EXPECT_TRUE(block.box.is_empty());

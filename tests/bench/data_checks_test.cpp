@@ -289,7 +289,7 @@ TEST(GupsTable, IsAPowerOfTwoInEqualParts) {
   }
   EXPECT_EQ(words, table.words);
   EXPECT_EQ(table.owner(table.words - 1), 2);
-  EXPECT_LT(table.at(table.words - 1), 1U << 13U);
+  EXPECT_LT(table.offset_of(table.words - 1), 1U << 13U);
 }
 
 }  // namespace

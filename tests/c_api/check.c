@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { most_printed = 5, most_ranks = 64 };
+enum { max_printed = 5, max_ranks = 64 };
 
 tessera_job* job;
 tessera_team* team;
@@ -33,7 +33,7 @@ static void on_alarm(int signal_number) {
 /* True if the failure should be printed. */
 static int note_failure(const char* file, int line) {
   ++failures;
-  if (failures > most_printed) {
+  if (failures > max_printed) {
     return 0;
   }
   fprintf(stderr, "%s:%d: [%d] %s: ", file, line, (int)world_rank, case_name);
@@ -120,7 +120,7 @@ static int64_t ranks_of_team(int number, int64_t ranks[]) {
 
 /* Whether this rank is in the team, on which cases then run. */
 static int join(int number) {
-  int64_t ranks[most_ranks];
+  int64_t ranks[max_ranks];
   const int64_t size = ranks_of_team(number, ranks);
   int is_in = 0;
   for (int64_t i = 0; i < size; ++i) {

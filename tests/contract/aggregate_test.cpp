@@ -77,7 +77,7 @@ TEST(Aggregate, GetsMoreThanItKeeps) {
     const TeamRank target = neighbour(job);
     std::memcpy(region.local(), numbers(job.rank().value).data(), 8 * words);
     ASSERT_TRUE(ok(job.barrier()));
-    std::vector<std::int64_t> back(Aggregate::most_pieces + 1000);
+    std::vector<std::int64_t> back(Aggregate::max_pieces + 1000);
     std::vector<std::int64_t> expected;
     Aggregate gets(job);
     for (std::size_t i = 0; i < back.size(); ++i) {

@@ -32,7 +32,7 @@ using test::SharedSeed;
 constexpr std::array<std::int64_t, 16> limits{
     8,        16,       64,       128,       512,       1 << 10, 2 << 10, 4 << 10,
     16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 1 << 20, 2 << 20, 4 << 20};
-constexpr std::int64_t most_bytes = (4 << 20) + 64;
+constexpr std::int64_t max_bytes = (4 << 20) + 64;
 
 enum class HandleEnding : std::uint8_t { waited, moved, elsewhere, collected, dropped, detached };
 
@@ -53,7 +53,7 @@ std::vector<Piece> random_pieces(std::mt19937_64& random, std::int32_t ranks) {
       const std::int64_t limit =
           limits[static_cast<std::size_t>(random_in(random, 0, std::ssize(limits) - 1))];
       const std::int64_t bytes = limit + random_in(random, -3, 3);
-      if (at + bytes > most_bytes) {
+      if (at + bytes > max_bytes) {
         break;
       }
       pieces.push_back({target, at, bytes, random_in(random, 0, 1) == 0});
@@ -95,7 +95,7 @@ TEST(RandomSizes, AroundEveryLimitAgreeWithTheModel) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(job.rank().value);
-    const auto part = static_cast<std::size_t>(most_bytes);
+    const auto part = static_cast<std::size_t>(max_bytes);
     Region region =
         Region::allocate(job.world(), part * static_cast<std::size_t>(job.size())).value();
     const std::uint64_t own = part * static_cast<std::uint64_t>(job.rank().value);

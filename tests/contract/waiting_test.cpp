@@ -30,7 +30,7 @@ using test::ok;
 using test::on_ranks;
 
 constexpr std::chrono::seconds wait_length{3};
-constexpr double most_seconds = 0.1;
+constexpr double max_seconds = 0.1;
 
 double processor_seconds() {
   rusage used{};
@@ -42,8 +42,8 @@ double processor_seconds() {
 }
 
 void expect_cheap(const std::string& what, double used) {
-  EXPECT_LE(used, most_seconds) << "waiting " << wait_length.count() << " s for " << what
-                                << " used more processor time (in seconds) than allowed";
+  EXPECT_LE(used, max_seconds) << "waiting " << wait_length.count() << " s for " << what
+                               << " used more processor time (in seconds) than allowed";
 }
 
 class Waiting : public testing::Test {

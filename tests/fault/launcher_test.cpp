@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// tessera-run as its users see it: exit codes, signals, arguments and output.
+// tessera-run as its users see it: exit codes, signals, arguments and output. Ranks run shell
+// commands, or FAULT_WORKER with a scenario, its rank and a pipe (worker.cpp); pipe 1 is standard
+// output.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -67,7 +69,8 @@ TEST(TesseraRun, ExitsWithTheCodeOfTheRankThatEndedTheJobAfterAnother) {
   EXPECT_NE(ending.output.find("tessera-run: rank 2 exited with code 7\n"), std::string::npos);
 }
 
-// A stream stays locked while a thread waits for input from it.
+// C's stdio keeps a stream locked while a thread waits for input from it, so ending the job must
+// not need that lock.
 TEST(TesseraRun, EndsTheJobWhileAThreadOfTheEndingRankReads) {
   const Ending ending =
       tessera_run({"-n", "2", "--quiet", FAULT_WORKER, "end-job-while-reading", "0", "1"}).wait();
@@ -215,7 +218,7 @@ Program under_bash(const std::string& script, std::vector<std::string> arguments
 }
 
 // The limit also concerns shared memory, which is a file to the system.
-TEST(TesseraRun, ReportsThatFilesMayNotBeAsLargeAsItNeeds) {
+TEST(TesseraRun, ReportsThatTheLimitOnFileSizesIsTooLow) {
   const Ending ending = under_bash("ulimit -f 1", {TESSERA_RUN, "-n", "4", "true"}).wait();
   EXPECT_EQ(ending.exit_code, 2) << ending.signal;
   EXPECT_EQ(ending.output,
@@ -223,8 +226,8 @@ TEST(TesseraRun, ReportsThatFilesMayNotBeAsLargeAsItNeeds) {
             "1.0 KiB at most\n  hint: raise the limit on file sizes (ulimit -f)\n");
 }
 
-// The smallest arena, and a little less and more.
-TEST(TesseraRun, RanksReportThatFilesMayNotBeAsLargeAsTheyNeed) {
+// The smallest arena has 64 MiB. The limits are far below it, just below, equal, and just above.
+TEST(TesseraRun, RanksReportThatTheLimitOnFileSizesIsTooLow) {
   for (const char* const kib : {"64", "65535", "65536", "65599", "65600"}) {
     const Ending ending =
         under_bash(std::string("ulimit -f ") + kib,
@@ -239,7 +242,7 @@ TEST(TesseraRun, RanksReportThatFilesMayNotBeAsLargeAsTheyNeed) {
   }
 }
 
-TEST(TesseraRun, ReportsThatAFileOfOutputMayNotBeLarger) {
+TEST(TesseraRun, ReportsThatItsOutputExceedsTheLimitOnFileSizes) {
   const TemporaryFolder folder;
   const std::string script = "ulimit -f 8; \"$@\" > '" + folder.file("out") + "'; echo code $?";
   const Ending ending = Program({"bash", "-c", script, "bash", TESSERA_RUN, "-n", "1", "sh", "-c",
@@ -260,7 +263,7 @@ TEST(TesseraRun, ForwardsAllArgumentsAfterTheProgram) {
   EXPECT_EQ(ending.output, once + once);
 }
 
-TEST(TesseraRun, TakesTheProgramAfterTwoDashes) {
+TEST(TesseraRun, AcceptsTheProgramAfterTwoDashes) {
   EXPECT_EQ(tessera_run({"-n", "2", "--", "echo", "--", "-n"}).wait().output, "-- -n\n-- -n\n");
   EXPECT_EQ(tessera_run({"--", "-no-such-program"}).wait().output,
             "tessera-run: cannot start -no-such-program: No such file or directory\n"
@@ -280,7 +283,7 @@ TEST(TesseraRun, TagsLinesWithTheirRanks) {
                                       "[1] one", "[1] two"}));
 }
 
-// The launcher passes on output in pieces of at most 1 MiB.
+// The launcher forwards output in pieces of at most 1 MiB.
 TEST(TesseraRun, TagsALongLineOnce) {
   const Ending ending =
       tessera_run({"--tag", "-n", "1", "sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x"})
@@ -319,7 +322,7 @@ TEST(TesseraRun, SplitsTheRanksOverEmulatedNodes) {
             "2\n2\n2\n");
 }
 
-TEST(TesseraRun, PassesSignalsOn) {
+TEST(TesseraRun, ForwardsSignals) {
   const std::string traps =
       "trap 'exit 40' INT; trap 'exit 41' TERM; trap 'exit 42' HUP; trap 'exit 43' USR1; "
       "trap 'exit 44' USR2; echo ready; while true; do sleep 0.01; done";
@@ -381,7 +384,7 @@ TEST(TesseraRun, LetsAScriptEndItsProgram) {
   EXPECT_EQ(ending.exit_code, 9);
 }
 
-// The same, if another rank ends the job.
+// The same if another rank ends the job, without a signal.
 TEST(TesseraRun, EndsProcessesThatScriptsLeaveRunningWhenTheJobEnds) {
   const std::string script = "sh -c \"echo \\$\\$; exec '" FAULT_WORKER "' end-job 1 1\"; true";
   const Ending ending = tessera_run({"-n", "2", "--quiet", "sh", "-c", script}).wait();
@@ -393,7 +396,7 @@ TEST(TesseraRun, EndsProcessesThatScriptsLeaveRunningWhenTheJobEnds) {
   }
 }
 
-TEST(TesseraRun, TakesItsRanksWithItWhenItIsKilled) {
+TEST(TesseraRun, ItsRanksEndIfItIsKilled) {
   Program program = tessera_run({"-n", "2", "sh", "-c", "echo $$; exec sleep 1000"});
   ASSERT_TRUE(program.wait_for_lines(2));
   const std::vector<std::string> lines = sorted_lines(program.output());
@@ -421,7 +424,8 @@ TEST(TesseraRun, LinesOfRanksStayWhole) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Whether the program ends in time; does not read its output or collect its exit code.
+// Returns whether the program ends within six seconds. Neither reads its output nor collects its
+// exit code.
 bool ends_unread(const Program& program) {
   siginfo_t info{};
   for (int tries = 0; tries < 600 && info.si_pid == 0; ++tries) {
@@ -431,9 +435,9 @@ bool ends_unread(const Program& program) {
   return info.si_pid == program.pid();
 }
 
-// The reader is one that does not read, as in `tessera-run … | sleep 100`. Standard error goes to
-// the same pipe.
-TEST(TesseraRun, EndsWithASignalWhenItsReaderDoesNotRead) {
+// The pipe is full because its reader does not read, as in `tessera-run … | sleep 100`. Standard
+// error goes to the same pipe.
+TEST(TesseraRun, EndsByASignalAlthoughItsReaderDoesNotRead) {
   Program program = tessera_run({"-n", "2", "yes", "a line of a rank"});
   for (int tries = 0; tries < 500 && program.children().size() < 2; ++tries) {
     std::this_thread::sleep_for(milliseconds(10));
@@ -449,8 +453,8 @@ TEST(TesseraRun, EndsWithASignalWhenItsReaderDoesNotRead) {
       << "all lines except the last must be whole";
 }
 
-// The ranks have ended when the signal comes, but the launcher still holds some of their output.
-TEST(TesseraRun, EndsWithASignalWhenOnlyItsReaderIsLeft) {
+// The signal arrives after the ranks ended, while the launcher still holds some of their output.
+TEST(TesseraRun, EndsByASignalAlthoughItHoldsUnreadOutput) {
   Program program = tessera_run({"-n", "1", "--quiet", "sh", "-c", "yes | head -c 150000"});
   for (const bool all_exist : {true, false}) {
     for (int tries = 0; tries < 500 && program.children().empty() == all_exist; ++tries) {

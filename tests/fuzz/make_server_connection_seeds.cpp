@@ -127,7 +127,7 @@ std::vector<std::pair<std::string, FrameSequence>> sequences() {
   add("flags")
       .then(on(Kind::flag, first, first_owner, 128, 1))
       .then(on(Kind::notify, {}, first_owner, 0))
-      .then(on(Kind::invite, RegionId{12}, second_owner, 0, 99))
+      .then(on(Kind::join, RegionId{12}, second_owner, 0, 99))
       .then(on(Kind::probe, {}, second_owner, 0))
       .then(on(Kind::deliver, mail, second_owner, 64, 2992, 7), {}, 100)
       .then(on(Kind::deliver, mail, second_owner, 0, 8, 7))

@@ -91,8 +91,8 @@ class FuzzedNode {
     must(memory_->header().magic == magic_ && memory_->header().ranks == 2);
     must(memory_->record(0).inbox_lock.try_lock(node_->lock_context()));
     memory_->record(0).inbox_lock.unlock();
-    must(memory_->header().directory.lanes[0].lock.try_lock(node_->lock_context()));
-    memory_->header().directory.lanes[0].lock.unlock();
+    must(memory_->header().directory.shards[0].lock.try_lock(node_->lock_context()));
+    memory_->header().directory.shards[0].lock.unlock();
   }
 
  private:
@@ -169,8 +169,8 @@ void seal(std::span<std::byte> frames) {
 
 // Does as the agent does: reads while there may be more, sends while there is room.
 void converse(ServerConnection& connection, FedChannel& channel, std::size_t room) {
-  constexpr int most_turns = 100'000;
-  for (int turn = 0; turn < most_turns; ++turn) {
+  constexpr int max_iterations = 100'000;
+  for (int turn = 0; turn < max_iterations; ++turn) {
     channel.make_room(room);
     if (!connection.flush().ok()) {
       return;

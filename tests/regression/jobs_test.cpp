@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The start and end of programs: one rank, repeated jobs, several at once; settings; the package.
+// Jobs of one rank, repeated jobs and several at once; settings out of range; versions of packages.
+// Each test names the defect of another library that it guards against.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -26,7 +27,7 @@ using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
 
-// The parts of a job that a program uses.
+// Uses an array, ghost cells and a counter, as a program would.
 void work(Job& job) {
   auto array = Array<double>::create(job, {12, 9}, {.name = "A", .ghosts = {1, 1}}).value();
   EXPECT_TRUE(ok(fill(array, 2.0)));
@@ -39,7 +40,7 @@ void work(Job& job) {
   EXPECT_TRUE(ok(job.barrier()));
 }
 
-// Global Arrays issue #183: at least two ranks were needed, one of which made only progress.
+// Global Arrays issue #183: a job needed at least two ranks, one of which only made progress.
 TEST(Jobs, OneRankIsEnough) {
   auto job = Job::start({.bootstrap = rma::alone_bootstrap()});
   ASSERT_TRUE(ok(job));
@@ -48,8 +49,8 @@ TEST(Jobs, OneRankIsEnough) {
   EXPECT_TRUE(ok(job->stop()));
 }
 
-// Global Arrays issue #183: programs could not use one rank of each node.
-TEST(Jobs, AllRanksAreTheProgrammers) {
+// Global Arrays issue #183: one rank of each node was not available to the program.
+TEST(Jobs, AllRanksBelongToTheProgram) {
   on_ranks([](Job& job) {
     EXPECT_EQ(job.size(), rma::test::rank_count());
     auto array = Array<double>::create(job, {job.size()}, {.name = "A"}).value();
@@ -58,30 +59,30 @@ TEST(Jobs, AllRanksAreTheProgrammers) {
   });
 }
 
-// Global Arrays issue #383: a second initialisation after the end of the first failed.
+// Global Arrays issue #383: initialising again after the library was terminated failed.
 TEST(Jobs, StartAgainAfterTheirEnd) {
   for (int round = 0; round < 3; ++round) {
     on_ranks(rma::test::RunOptions{}, work);
   }
 }
 
-// Global Arrays issue #151: one instance in each process, with all of MPI_COMM_WORLD.
+// Global Arrays issue #151: a process could have one instance only, on all of MPI_COMM_WORLD.
 TEST(Jobs, SeveralRunAtOnce) {
   on_ranks([](Job& job) {
     auto own = Job::start({.bootstrap = rma::alone_bootstrap()}).value();
-    auto here = Array<double>::create(own, {100}, {.name = "own"}).value();
-    auto there = Array<double>::create(job, {100}, {.name = "common"}).value();
-    EXPECT_TRUE(ok(fill(here, 1.0 + job.rank().value)));
-    EXPECT_TRUE(ok(fill(there, 7.0)));
-    EXPECT_EQ(sum(here).value(), 100.0 * (1 + job.rank().value));
-    EXPECT_EQ(sum(there).value(), 700.0);
-    EXPECT_TRUE(ok(here.free()));
+    auto own_array = Array<double>::create(own, {100}, {.name = "own"}).value();
+    auto common_array = Array<double>::create(job, {100}, {.name = "common"}).value();
+    EXPECT_TRUE(ok(fill(own_array, 1.0 + job.rank().value)));
+    EXPECT_TRUE(ok(fill(common_array, 7.0)));
+    EXPECT_EQ(sum(own_array).value(), 100.0 * (1 + job.rank().value));
+    EXPECT_EQ(sum(common_array).value(), 700.0);
+    EXPECT_TRUE(ok(own_array.free()));
     EXPECT_TRUE(ok(own.stop()));
     work(job);
   });
 }
 
-// Global Arrays accepted 16 progress ranks on a node and used an uninitialised number.
+// Global Arrays accepted 16 progress ranks on a node, and then read an uninitialised variable.
 TEST(Jobs, SettingsOutOfRangeAreRefused) {
   const std::vector<std::string> threads{"TESSERA_SERVER_THREADS=16"};
   EXPECT_TRUE(fails(Settings::from(threads), Code::invalid_argument,

@@ -143,9 +143,9 @@ TEST(Teams, RestrictedMirroredAndMultipliedArraysWork) {
 
       auto mirrored = Mirrored<double>::create(job, {9, 9}, {.name = "M", .team = team}).value();
       const std::vector<double> ones(81, 1.0);
-      EXPECT_TRUE(ok(mirrored.here().accumulate(mirrored.here().box(), ones)));
+      EXPECT_TRUE(ok(mirrored.node_copy().accumulate(mirrored.node_copy().box(), ones)));
       EXPECT_TRUE(ok(mirrored.merge()));
-      EXPECT_EQ(mirrored.here().get_element({8, 7}).value(), 1.0 * team.size());
+      EXPECT_EQ(mirrored.node_copy().get_element({8, 7}).value(), 1.0 * team.size());
       EXPECT_TRUE(ok(mirrored.free()));
 
       auto a = Array<double>::create(

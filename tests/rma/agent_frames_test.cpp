@@ -287,8 +287,7 @@ std::vector<Refused> refused_others() {
        Code::invalid_argument, "rank 2 unlocked a lock of rank 0's node that it does not hold"},
       {"AnInvitationForAnotherNode",
        [] {
-         return frame(
-             changed(request(Kind::invite), [](auto& each) { each.target = WorldRank{3}; }));
+         return frame(changed(request(Kind::join), [](auto& each) { each.target = WorldRank{3}; }));
        },
        Code::invalid_argument, "rank 3 is not on this node"},
       {"ANotificationForAnotherNode",

@@ -236,7 +236,7 @@ TEST_F(AgentRobustness, AFrameOfAnotherConnectionIsRefused) {
 
 TEST_F(AgentRobustness, ARankOfTheAgentsOwnNodeMayOnlyAskForTheAddressOfItsDevice) {
   std::size_t warnings = 0;
-  for (const Kind kind : {Kind::put, Kind::get, Kind::deliver, Kind::invite, Kind::lock}) {
+  for (const Kind kind : {Kind::put, Kind::get, Kind::deliver, Kind::join, Kind::lock}) {
     RawPeer peer = authenticated_peer(WorldRank{0});
     FrameHeader way = request(Kind::locate);
     way.origin = WorldRank{0};
@@ -524,7 +524,7 @@ TEST_F(AgentRobustness, ARankThatEndsWithItsFirstRequestKeepsNoLock) {
     std::optional<detail::QueueLock::Outcome> outcome;
     EXPECT_TRUE(test::eventually(
         [&] {
-          outcome = node.lock(0).try_take(node.node(), 0, dead);
+          outcome = node.lock(0).try_lock(node.node(), 0, dead);
           return outcome.has_value();
         },
         detail::rig_time_limit));

@@ -171,12 +171,12 @@ class ClusterControlChannel final : public NodeControlChannel, private Liveness 
     cluster_.shared_state().deliveries.fetch_add(1);
     return {};
   }
-  Status invite(WorldRank rank, const JoinMessage& join_message) override {
+  Status send_join(WorldRank rank, const JoinMessage& join_message) override {
     const auto node = open_node(rank);
     std::atomic<bool>& is_on_other_node =
         cluster_.shared_state().is_on_other_node[static_cast<std::size_t>(context_.place)];
     is_on_other_node = true;
-    Status status = node->invite(node->local_rank_of(rank), join_message);
+    Status status = node->send_join(node->local_rank_of(rank), join_message);
     is_on_other_node = false;
     return status;
   }
@@ -204,7 +204,7 @@ class ClusterControlChannel final : public NodeControlChannel, private Liveness 
     const bool has_entered = node->memory().record(local_rank).presence.load() != 0;
     return has_entered && !one_process_ && !node->memory().has_liveness_lock(local_rank)
                ? PeerState::died
-               : PeerState::here;
+               : PeerState::alive;
   }
   [[nodiscard]] std::unique_ptr<Node> open_node(WorldRank rank) const {
     return cluster_.node_of(cluster_.ranks_of(cluster_.map().node_of(rank).value).front(),

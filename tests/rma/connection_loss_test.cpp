@@ -71,7 +71,7 @@ TEST_F(LostConnection, OfALivingRankIsNotADeath) {
   EXPECT_TRUE(fails(channel_->notify(other), Code::peer_lost, {"Connection reset by peer"}));
   const auto state = channel_->peer_state_of(other);
   ASSERT_TRUE(ok(state));
-  EXPECT_EQ(*state, PeerState::here);
+  EXPECT_EQ(*state, PeerState::alive);
   EXPECT_FALSE(channel_->is_gone(other));
   const ConnectionLoss contact = channel_->contact(there);
   EXPECT_TRUE(contact.is_lost);
@@ -82,7 +82,7 @@ TEST_F(LostConnection, OfALivingRankIsNotADeath) {
 TEST_F(LostConnection, RepeatedlyIsNotADeath) {
   lose_the_connection();
   relay_->reset_next(3);
-  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::alive);
 }
 
 TEST_F(LostConnection, WithAPortThatIsClosedNowIsADeath) {
@@ -123,29 +123,29 @@ TEST_F(LostConnection, ThatWasNeverMadeReportsNothingYetIfNoAgentReplies) {
     EXPECT_EQ(*state, PeerState::unknown);
   });
   EXPECT_FALSE(channel_->is_gone(other)) << "it may be stopped";
-  channel_->note_loss(other, false);
+  channel_->record_loss(other, false);
   EXPECT_TRUE(channel_->is_gone(other)) << "other ranks have lost the peer, and it does not reply";
-  channel_->note_loss(other, true);
+  channel_->record_loss(other, true);
   EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::died);
 }
 
 // A stopped process is alive, and no call waits until it replies.
 TEST_F(LostConnection, IsNotReportedForAStoppedAgent) {
   ASSERT_TRUE(ok(at(0).client->links().to(there)));
-  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::alive);
   relay_->stop();
   const auto begin = Clock::now();
   EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::unknown);
   EXPECT_LT(Clock::now() - begin, at(0).client->options().connect_timeout / 2);
   EXPECT_FALSE(channel_->is_gone(other));
   relay_->go_on();
-  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::alive);
   EXPECT_TRUE(ok(channel_->notify(other)));
 }
 
 TEST_F(LostConnection, ThatOthersReportedIsNoLossIfTheNodeReplies) {
-  channel_->note_loss(other, true);
-  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
+  channel_->record_loss(other, true);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::alive);
 }
 
 TEST_F(LostConnection, InAQueryDoesNotPreventLaterConnections) {
@@ -153,7 +153,7 @@ TEST_F(LostConnection, InAQueryDoesNotPreventLaterConnections) {
   EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::unknown);
   relay_->set(Relay::Way::passes_on);
   EXPECT_TRUE(ok(channel_->notify(other)));
-  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::here);
+  EXPECT_EQ(channel_->peer_state_of(other).value(), PeerState::alive);
 }
 
 TEST(ConnectionLossWordOf, ALostConnectionNamesItAndItsReason) {

@@ -82,10 +82,10 @@ class FullStandardError {
 
   // Reads until nothing arrives for a while; returns the text after the filler.
   [[nodiscard]] std::string read_all() const {
-    constexpr int patience_ms = 100;
+    constexpr int timeout_ms = 100;
     std::string text;
     pollfd one{.fd = ends_.reading, .events = POLLIN, .revents = 0};
-    while (poll(&one, 1, patience_ms) > 0) {
+    while (poll(&one, 1, timeout_ms) > 0) {
       std::array<char, 4096> some{};
       const ssize_t got = read(ends_.reading, some.data(), some.size());
       text.append(some.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -95,9 +95,9 @@ class FullStandardError {
 
   // In a terminal, reading makes room only after a short time.
   void wait_for_room() const {
-    constexpr int patience_ms = 5000;
+    constexpr int timeout_ms = 5000;
     pollfd one{.fd = ends_.writing, .events = POLLOUT, .revents = 0};
-    EXPECT_GT(poll(&one, 1, patience_ms), 0);
+    EXPECT_GT(poll(&one, 1, timeout_ms), 0);
   }
 
  private:

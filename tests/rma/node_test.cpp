@@ -38,7 +38,7 @@ TEST(NodeMemory, TakesLessAddressSpaceIfItMustAndReportsIfEvenTheMinimumIsTooMuc
     const auto made = NodeMemory::create(2, 16ULL << 30);
     // The arena takes at most half of the limit; the other half is for the program.
     _exit(made.ok() && (*made)->size() >= 64ULL << 20 && (*made)->size() <= 256ULL << 20 &&
-                  (*made)->enlarging() ==
+                  (*made)->hint_to_enlarge() ==
                       "raise the limit on address space, 512.0 MiB (ulimit -v unlimited): it "
                       "limits the arena"
               ? 0
@@ -50,7 +50,7 @@ TEST(NodeMemory, TakesLessAddressSpaceIfItMustAndReportsIfEvenTheMinimumIsTooMuc
     setrlimit(RLIMIT_AS, &one_gib);
     const auto made = NodeMemory::create(2, 128ULL << 20);
     _exit(made.ok() && (*made)->size() == 128ULL << 20 &&
-                  (*made)->enlarging() == "set TESSERA_ARENA_MIB to a larger value"
+                  (*made)->hint_to_enlarge() == "set TESSERA_ARENA_MIB to a larger value"
               ? 0
               : 1);
   });
@@ -173,7 +173,8 @@ TEST(LivenessLock, OfALocalRankThatAnotherProcessHoldsIsAnInternalError) {
   ASSERT_TRUE(eventually([&] { return memory->has_liveness_lock(1); }));
   const Status status = memory->hold_liveness_lock(1);
   EXPECT_EQ(status.code(), Code::internal);
-  EXPECT_TRUE(status.message().starts_with("cannot mark local rank 1 as alive: "));
+  EXPECT_TRUE(
+      status.message().starts_with("cannot lock the byte that marks local rank 1 as alive: "));
 }
 
 TEST(Node, KnowsTheLocalRanksOfRanksThatAreNotConsecutive) {
@@ -232,17 +233,17 @@ TEST(Node, GivesUpDuringWakeUpsForOthers) {
 
 // Receives from a rank of the same node, until that rank is gone.
 Result<JoinMessage> accept(Node& node, std::uint64_t key, int sender_local_rank) {
-  return node.accept(key, node.rank_at(sender_local_rank),
-                     [&] { return node.is_gone(sender_local_rank); });
+  return node.receive_join(key, node.rank_at(sender_local_rank),
+                           [&] { return node.is_gone(sender_local_rank); });
 }
 
 TEST(Inbox, DeliversByKeyAndInOrderOfPosting) {
   const auto memory = rig_memory(2);
   const auto sender = rig_node(memory, 0, true);
   const auto receiver = rig_node(memory, 1, true);
-  ASSERT_TRUE(sender->invite(1, {.key = 7, .offset = 70}).ok());
-  ASSERT_TRUE(sender->invite(1, {.key = 8, .offset = 80}).ok());
-  ASSERT_TRUE(sender->invite(1, {.key = 7, .offset = 71}).ok());
+  ASSERT_TRUE(sender->send_join(1, {.key = 7, .offset = 70}).ok());
+  ASSERT_TRUE(sender->send_join(1, {.key = 8, .offset = 80}).ok());
+  ASSERT_TRUE(sender->send_join(1, {.key = 7, .offset = 71}).ok());
   EXPECT_EQ(accept(*receiver, 8, 0)->offset, 80U);
   EXPECT_EQ(accept(*receiver, 7, 0)->offset, 70U);
   EXPECT_EQ(accept(*receiver, 7, 0)->offset, 71U);
@@ -255,7 +256,7 @@ TEST(Inbox, AFullInboxMakesTheSenderWait) {
   constexpr std::uint64_t messages = 500;
   std::thread post([&] {
     for (std::uint64_t i = 0; i < messages; ++i) {
-      EXPECT_TRUE(sender->invite(1, {.key = 3, .offset = i}).ok());
+      EXPECT_TRUE(sender->send_join(1, {.key = 3, .offset = i}).ok());
     }
   });
   for (std::uint64_t i = 0; i < messages; ++i) {
@@ -273,9 +274,9 @@ TEST(Inbox, AFullInboxIsEmptiedByAWaiterForALaterMessage) {
   constexpr std::uint64_t messages = 500;
   std::thread post([&] {
     for (std::uint64_t i = 0; i < messages; ++i) {
-      EXPECT_TRUE(sender->invite(1, {.key = 3, .offset = i}).ok());
+      EXPECT_TRUE(sender->send_join(1, {.key = 3, .offset = i}).ok());
     }
-    EXPECT_TRUE(sender->invite(1, {.key = 4, .offset = 44}).ok());
+    EXPECT_TRUE(sender->send_join(1, {.key = 4, .offset = 44}).ok());
   });
   EXPECT_EQ(accept(*receiver, 4, 0)->offset, 44U);
   EXPECT_EQ(accept(*receiver, 3, 0)->offset, 0U);
@@ -292,7 +293,7 @@ TEST(Inbox, NeitherSenderNorReceiverWaitsForTheDead) {
   EXPECT_EQ(nothing.status().rank(), WorldRank{1});
   Status last;
   for (int i = 0; i < 100 && last.ok(); ++i) {
-    last = node->invite(1, {.key = 5, .offset = 1});
+    last = node->send_join(1, {.key = 5, .offset = 1});
   }
   EXPECT_EQ(last.code(), Code::peer_lost);
   EXPECT_EQ(last.message(), "rank 1 is gone and does not join the team");
@@ -302,16 +303,16 @@ TEST(Inbox, SurvivesADeathAtAnyInstructionOfPosting) {
   for (int steps = 0; steps < 1000; steps += steps_between_deaths) {
     const auto memory = rig_memory(2);
     const auto node = rig_node(memory, 0, false);
-    ASSERT_TRUE(node->invite(0, {.key = 1, .offset = 10}).ok());
+    ASSERT_TRUE(node->send_join(0, {.key = 1, .offset = 10}).ok());
     std::unique_ptr<Node> its_node;
     SteppedRank rank([&] { its_node = rig_node(memory, 1, false); },
-                     [&] { its_node->invite(0, {.key = 2, .offset = 20}).ignore("it dies"); });
+                     [&] { its_node->send_join(0, {.key = 2, .offset = 20}).ignore("it dies"); });
     if (!rank.is_possible()) {
       GTEST_SKIP() << SteppedRank::impossible;
     }
     const bool more = rank.step(steps);
     rank.end();
-    ASSERT_TRUE(node->invite(0, {.key = 3, .offset = 30}).ok());
+    ASSERT_TRUE(node->send_join(0, {.key = 3, .offset = 30}).ok());
     EXPECT_EQ(accept(*node, 1, 0)->offset, 10U) << steps;
     const auto from_dead_owner = accept(*node, 2, 1);
     EXPECT_TRUE(!from_dead_owner.ok() || from_dead_owner->offset == 20) << steps;

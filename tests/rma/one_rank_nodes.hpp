@@ -38,7 +38,7 @@ struct OneRankNode {
 
   void leave() {
     node->leave();
-    shutdown_notices->say(*client, shutdown_time_limit);
+    shutdown_notices->send(*client, shutdown_time_limit);
     client->close();
     agent->wait_for_peers_to_close();
   }

@@ -81,10 +81,10 @@ TEST_F(OwnConnection, StaysOpenBeforeItIsIdleForLongEnough) {
 // The agent gives a lock to the next process if the connection of its holder ends.
 TEST_F(OwnConnection, StaysOpenWhileTheProcessHoldsALock) {
   connect(at_once);
-  connection_->route().note_locks(1);
+  connection_->route().record_locks(1);
   connection_->maintain(false);
   EXPECT_TRUE(connection_->channel().is_connected());
-  connection_->route().note_locks(-1);
+  connection_->route().record_locks(-1);
   connection_->maintain(false);
   EXPECT_FALSE(connection_->channel().is_connected());
 }

@@ -175,7 +175,7 @@ TEST(Waiter, EndsIfItsPeerDies) {
     }
   });
   ASSERT_TRUE(test::eventually([&] {
-    return memory->record(1).presence.load() == static_cast<std::uint32_t>(Presence::here);
+    return memory->record(1).presence.load() == static_cast<std::uint32_t>(Presence::present);
   }));
   FutexWord word{0};
   int checks = 0;

@@ -327,10 +327,10 @@ TEST(ChangeTracker, AreCoveredByAFenceBehindThem) {
     const RegionId id{static_cast<std::uint32_t>(1 + random() % 40)};
     if (random() % 50 == 0) {
       fenced = changes.count() - random() % (changes.count() - fenced + 1);
-      changes.note_fenced(fenced);
-      changes.note_fenced(fenced / 2);  // a late reply
+      changes.record_fenced(fenced);
+      changes.record_fenced(fenced / 2);  // a late reply
     } else {
-      changes.note(rank, id);
+      changes.record(rank, id);
       last[{rank.value, id.value}] = changes.count();
     }
     for (const auto& [pair, number] : last) {
@@ -340,7 +340,7 @@ TEST(ChangeTracker, AreCoveredByAFenceBehindThem) {
       }
     }
   }
-  changes.note_fenced(changes.count());
+  changes.record_fenced(changes.count());
   for (const auto& [pair, number] : last) {
     EXPECT_TRUE(changes.is_fenced(WorldRank{pair.first}, RegionId{pair.second}));
     EXPECT_TRUE(changes.is_fenced(WorldRank{pair.first}, any_region));
@@ -440,7 +440,7 @@ class LockClient {
   // Sends the request without waiting; result() waits.
   void ask(std::uint64_t offset, RegionId memory = lock_memory) {
     done_.begin();
-    Awaited pending;
+    PendingReply pending;
     pending.done = &done_;
     pending.word = &word_;
     EXPECT_TRUE(ok(connection_.ask(request(Kind::lock, offset, memory), {}, std::move(pending))));
@@ -459,13 +459,13 @@ class LockClient {
     done.begin();
     FrameHeader header = request(Kind::unlock, offset, lock_memory);
     header.flags = flags::wants_answer;
-    Awaited pending;
+    PendingReply pending;
     pending.done = &done;
     TESSERA_RETURN_IF_ERROR(connection_.ask(header, {}, std::move(pending)));
     connection_.wait(done);
     return done.take_error();
   }
-  void say_bye() { client_.close(); }
+  void send_bye() { client_.close(); }
 
  private:
   [[nodiscard]] FrameHeader request(Kind kind, std::uint64_t offset, RegionId memory) const {
@@ -511,7 +511,7 @@ TEST_P(ServerTest, TheLockOfARankWhoseConnectionEndedPassesOn) {
     LockClient next(node, WorldRank{3});
     next.ask(0);
     if (in_good_order) {
-      holder->say_bye();
+      holder->send_bye();
     }
     holder.reset();
     const auto outcome = next.result();

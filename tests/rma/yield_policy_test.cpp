@@ -32,18 +32,19 @@ void on_new_thread(Body body) {
 
 TEST(OversubscriptionDetector, IsNotReportedBeforeALoss) {
   const OversubscriptionDetector detector(limits);
-  EXPECT_FALSE(detector.is_here(OversubscriptionDetector::Clock::now()));
+  EXPECT_FALSE(detector.is_oversubscribed(OversubscriptionDetector::Clock::now()));
 }
 
 TEST(OversubscriptionDetector, IsRememberedTwiceAsLongAtEachLossUpToALimit) {
   OversubscriptionDetector detector(limits);
   auto now = OversubscriptionDetector::Clock::now();
   for (const int length : {2, 4, 7, 7}) {
-    detector.note_loss(now);
-    EXPECT_TRUE(detector.is_here(now + milliseconds(length) - std::chrono::nanoseconds(1)))
+    detector.record_lost_slice(now);
+    EXPECT_TRUE(
+        detector.is_oversubscribed(now + milliseconds(length) - std::chrono::nanoseconds(1)))
         << length;
     now += milliseconds(length);
-    EXPECT_FALSE(detector.is_here(now)) << length;
+    EXPECT_FALSE(detector.is_oversubscribed(now)) << length;
     now += limits.reset_after;
   }
 }
@@ -51,11 +52,11 @@ TEST(OversubscriptionDetector, IsRememberedTwiceAsLongAtEachLossUpToALimit) {
 TEST(OversubscriptionDetector, IsForgottenWhenNothingWasLostForLong) {
   OversubscriptionDetector detector(limits);
   auto now = OversubscriptionDetector::Clock::now();
-  detector.note_loss(now);
-  detector.note_loss(now);
+  detector.record_lost_slice(now);
+  detector.record_lost_slice(now);
   now += milliseconds(4) + limits.reset_after + std::chrono::nanoseconds(1);
-  detector.note_loss(now);
-  EXPECT_FALSE(detector.is_here(now + milliseconds(2)));
+  detector.record_lost_slice(now);
+  EXPECT_FALSE(detector.is_oversubscribed(now + milliseconds(2)));
 }
 
 TEST(YieldPolicy, ChecksOnceWithoutABudget) {
@@ -100,7 +101,7 @@ TEST(YieldPolicy, IsFollowedBySleepIfOthersComputeOnItsProcessor) {
     const auto is_oversubscribed = [&] {
       const int next = ++requested;
       EXPECT_TRUE(yield_until(for_long, [&] { return delivered == next; }));
-      return OversubscriptionDetector::for_this_thread().is_here(
+      return OversubscriptionDetector::for_this_thread().is_oversubscribed(
           OversubscriptionDetector::Clock::now());
     };
     EXPECT_TRUE(test::eventually(is_oversubscribed));
@@ -112,10 +113,11 @@ TEST(YieldPolicy, IsFollowedBySleepIfOthersComputeOnItsProcessor) {
 TEST(YieldPolicy, ChecksOnceWhileItsProcessorIsOversubscribed) {
   on_new_thread([] {
     const auto was_always_oversubscribed = [] {
-      OversubscriptionDetector::for_this_thread().note_loss(OversubscriptionDetector::Clock::now());
+      OversubscriptionDetector::for_this_thread().record_lost_slice(
+          OversubscriptionDetector::Clock::now());
       int checks = 0;
       const bool has_arrived = yield_until(for_long, [&] { return ++checks > 1; });
-      if (!OversubscriptionDetector::for_this_thread().is_here(
+      if (!OversubscriptionDetector::for_this_thread().is_oversubscribed(
               OversubscriptionDetector::Clock::now())) {
         return false;
       }

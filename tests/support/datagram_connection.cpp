@@ -14,11 +14,11 @@ namespace tessera::rma::test {
 namespace {
 
 // Messages that the other end has not consumed.
-constexpr std::uint64_t most_messages = 8;
+constexpr std::uint64_t max_messages = 8;
 // Datagrams for which the other end's socket has no room.
-constexpr std::size_t most_queued = 32;
-constexpr std::size_t most_operations = 32;
-constexpr std::chrono::seconds patience{1};
+constexpr std::size_t max_queued = 32;
+constexpr std::size_t max_operations = 32;
+constexpr std::chrono::seconds timeout{1};
 
 std::vector<std::byte> copy_of(const std::byte* from, std::size_t bytes) {
   std::vector<std::byte> copy(bytes);
@@ -44,7 +44,7 @@ std::vector<std::byte> next_payload(std::span<const iovec> pieces, std::size_t t
 
 // The other end finds all that was sent, also after the end of the stream beside.
 DatagramConnection::~DatagramConnection() {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   const auto has_sent_all = [this] {
     const std::lock_guard guard(context_.mutex());
     return queued_.empty();
@@ -125,7 +125,7 @@ Status DatagramConnection::on_readable() {
     return loss_;
   }
   ended_ = ended_ == std::chrono::steady_clock::time_point() ? now : ended_;
-  if (!stream_.empty() && now - ended_ < patience) {
+  if (!stream_.empty() && now - ended_ < timeout) {
     context_.record_arrival(descriptor_);
     return {};
   }
@@ -226,7 +226,7 @@ Result<std::size_t> DatagramConnection::send(std::span<const iovec> pieces) {
   const std::lock_guard guard(context_.mutex());
   send_queued();
   std::size_t taken = 0;
-  while (!is_lost_ && sent_messages_ - consumed_messages_ < most_messages) {
+  while (!is_lost_ && sent_messages_ - consumed_messages_ < max_messages) {
     const Datagram message{{DatagramKind::message, peer_number_, sent_messages_ + 1, 0, 0},
                            next_payload(pieces, taken)};
     if (message.payload.empty()) {
@@ -309,7 +309,7 @@ Result<bool> DatagramConnection::begin(DatagramKind kind, std::uint64_t address,
   if (is_lost_) {
     return loss_;
   }
-  if (operations_.size() >= most_operations || queued_.size() >= most_queued) {
+  if (operations_.size() >= max_operations || queued_.size() >= max_queued) {
     return false;
   }
   operation.done->begin();

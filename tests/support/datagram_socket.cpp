@@ -50,7 +50,7 @@ DatagramSocket::Outcome DatagramSocket::send(const DatagramName& to, const Datag
 
 void DatagramSocket::receive() {
   constexpr int most = 64;
-  constexpr int most_polls = 3;
+  constexpr int max_polls = 3;
   for (int i = 0; i < most; ++i) {
     Held held;
     held.datagram.payload.resize(max_payload);
@@ -65,7 +65,7 @@ void DatagramSocket::receive() {
     }
     held.datagram.payload.resize(static_cast<std::size_t>(bytes) - sizeof held.datagram.header);
     const bool is_write = held.datagram.header.kind == DatagramKind::write;
-    held.polls = is_write ? 1 + draw(most_polls) : draw(1);
+    held.polls = is_write ? 1 + draw(max_polls) : draw(1);
     held_.push_back(std::move(held));
   }
 }

@@ -38,7 +38,7 @@ bool is_within(const char* library) noexcept {
 }
 
 bool fails_now(std::size_t bytes) noexcept {
-  if (countdown.left == 0 || bytes < countdown.kind.least_bytes ||
+  if (countdown.left == 0 || bytes < countdown.kind.min_bytes ||
       (countdown.kind.except_within != nullptr && is_within(countdown.kind.except_within)) ||
       --countdown.left > 0) {
     return false;

@@ -11,7 +11,7 @@ namespace tessera::rma::test {
 
 /// Which allocations may fail.
 struct FailingKind {
-  std::size_t least_bytes = 1;
+  std::size_t min_bytes = 1;
   const char* except_within = nullptr;  ///< except in functions of this library, or called by them
 };
 

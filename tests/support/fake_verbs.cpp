@@ -25,7 +25,7 @@ void report_port_event(Network& network, Hardware& hardware, ibv_event_type type
   event.event_type = type;
   network.devices.for_each([&](Device& device) {
     if (device.hardware == &hardware) {
-      network.tell(device, event);
+      network.notify(device, event);
     }
   });
 }
@@ -100,7 +100,7 @@ void FakeVerbs::break_queue_pair(std::uint32_t number) {
     return;
   }
   network_->set_error(*found->second);
-  network_->tell(*found->second, IBV_EVENT_QP_FATAL);
+  network_->notify(*found->second, IBV_EVENT_QP_FATAL);
   network_->fail_overflowed();
 }
 

@@ -84,15 +84,15 @@ Hardware* Network::find_hardware(const std::string& name) {
   return nullptr;
 }
 
-void Network::tell(Device& device, const ibv_async_event& event) {
+void Network::notify(Device& device, const ibv_async_event& event) {
   device.events.push(event);
 }
 
-void Network::tell(QueuePair& queue, ibv_event_type type) {
+void Network::notify(QueuePair& queue, ibv_event_type type) {
   ibv_async_event event{};
   event.element.qp = &queue;
   event.event_type = type;
-  tell(queue.device(), event);
+  notify(queue.device(), event);
 }
 
 void Network::withdraw_events(ibv_context& device, const void* subject) {
@@ -185,7 +185,7 @@ void Network::set_error(QueuePair& queue) {
   queue.requests.clear();
   queue.started = 0;
   if (queue.srq != nullptr) {
-    tell(queue, IBV_EVENT_QP_LAST_WQE_REACHED);
+    notify(queue, IBV_EVENT_QP_LAST_WQE_REACHED);
   }
 }
 
@@ -213,12 +213,12 @@ void Network::fail_overflowed() {
     ibv_async_event event{};
     event.element.cq = broken;
     event.event_type = IBV_EVENT_CQ_ERR;
-    tell(*static_cast<Device*>(broken->context), event);
+    notify(*static_cast<Device*>(broken->context), event);
     queue_pairs.for_each([&](QueuePair& queue) {
       if ((queue.send_cq == broken || queue.recv_cq == broken) && queue.now != IBV_QPS_ERR &&
           queue.now != IBV_QPS_RESET) {
         set_error(queue);
-        tell(queue, IBV_EVENT_QP_FATAL);
+        notify(queue, IBV_EVENT_QP_FATAL);
       }
     });
   }

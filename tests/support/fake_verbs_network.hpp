@@ -84,8 +84,8 @@ class Network {
   // --- devices
   /// Null if the device doesn't exist, or was removed.
   Hardware* find_hardware(const std::string& name);
-  void tell(Device& device, const ibv_async_event& event);
-  void tell(QueuePair& queue, ibv_event_type type);
+  void notify(Device& device, const ibv_async_event& event);
+  void notify(QueuePair& queue, ibv_event_type type);
   /// Removes events about an object that is destroyed.
   void withdraw_events(ibv_context& device, const void* subject);
   /// The receiver of this queue pair's messages, or null if they don't arrive.

@@ -8,10 +8,11 @@
 namespace tessera::rma::test::fake {
 namespace {
 
-/// Calls `move(memory, position, bytes)` for the parts of `pieces` that hold [offset, offset +
-/// bytes); `position` counts from `offset`.
+/// Calls `move(memory, position, bytes)` for each part of `pieces` in [offset, offset + bytes) of
+/// the list's bytes; `position` counts from `offset`.
 template <class Move>
-void walk(const std::vector<ibv_sge>& pieces, std::size_t offset, std::size_t bytes, Move&& move) {
+void for_each_part(const std::vector<ibv_sge>& pieces, std::size_t offset, std::size_t bytes,
+                   Move&& move) {
   std::size_t position = 0;
   for (const ibv_sge& piece : pieces) {
     if (offset >= piece.length) {
@@ -44,18 +45,18 @@ void gather(const Request& request, std::size_t offset, std::span<std::byte> to)
                 to.begin());
     return;
   }
-  walk(request.pieces, offset, to.size(),
-       [&](const std::byte* memory, std::size_t position, std::size_t bytes) {
-         read_memory(to.data() + position, memory, bytes, WireOrder::none);
-       });
+  for_each_part(request.pieces, offset, to.size(),
+                [&](const std::byte* memory, std::size_t position, std::size_t bytes) {
+                  read_memory(to.data() + position, memory, bytes, WireOrder::none);
+                });
 }
 
 void scatter(const std::vector<ibv_sge>& pieces, std::size_t offset,
              std::span<const std::byte> from) {
-  walk(pieces, offset, from.size(),
-       [&](std::byte* memory, std::size_t position, std::size_t bytes) {
-         write_memory(memory, from.data() + position, bytes, WireOrder::none);
-       });
+  for_each_part(pieces, offset, from.size(),
+                [&](std::byte* memory, std::size_t position, std::size_t bytes) {
+                  write_memory(memory, from.data() + position, bytes, WireOrder::none);
+                });
 }
 
 }  // namespace tessera::rma::test::fake

@@ -63,7 +63,7 @@ void Wire::run() {
     is_awake_ = false;
     has_landed_ = false;
     next_due_.reset();
-    const bool has_moved = !is_held_ && step() == Step::something;
+    const bool has_moved = !is_held_ && step() == Step::moved;
     const bool shows_it = has_landed_ && random_below(steps_per_yield) == 0;
     lock.unlock();
     if (shows_it) {
@@ -87,20 +87,20 @@ void Wire::sleep(std::unique_lock<std::mutex>& lock) {
 
 Wire::Step Wire::step() {
   if (busy_.empty()) {
-    return Step::nothing;
+    return Step::idle;
   }
   const std::size_t first = random_below(busy_.size());
   for (std::size_t i = 0; i < busy_.size(); ++i) {
     QueuePair& queue = *busy_[(first + i) % busy_.size()];
-    if (advance(queue) == Step::something) {
+    if (advance(queue) == Step::moved) {
       network_.fail_overflowed();
       if (queue.requests.empty() && queue.unordered.empty()) {
         forget(queue);
       }
-      return Step::something;
+      return Step::moved;
     }
   }
-  return Step::nothing;
+  return Step::idle;
 }
 
 Wire::Step Wire::advance(QueuePair& queue) {
@@ -112,16 +112,16 @@ Wire::Step Wire::advance(QueuePair& queue) {
   for (std::uint64_t i = 0; i < 3; ++i) {
     const std::uint64_t which = (first + i) % 3;
     const Step done = which == 0 ? land(queue) : which == 1 ? answer(queue) : start(queue);
-    if (done == Step::something) {
+    if (done == Step::moved) {
       return done;
     }
   }
-  return Step::nothing;
+  return Step::idle;
 }
 
 Wire::Step Wire::land(QueuePair& queue) {
   if (queue.unordered.empty()) {
-    return Step::nothing;
+    return Step::idle;
   }
   std::swap(queue.unordered[random_below(queue.unordered.size())], queue.unordered.back());
   const PendingPart& piece = queue.unordered.back();
@@ -131,11 +131,11 @@ Wire::Step Wire::land(QueuePair& queue) {
   if (queue.unordered.empty()) {
     retire(queue);
   }
-  return Step::something;
+  return Step::moved;
 }
 
 void Wire::land_pending_parts(QueuePair& queue) {
-  while (land(queue) == Step::something) {
+  while (land(queue) == Step::moved) {
   }
 }
 
@@ -144,14 +144,14 @@ Wire::Step Wire::answer(QueuePair& queue) {
   const auto found = std::find_if(queue.requests.begin(), end,
                                   [](const Request& request) { return !request.is_done; });
   if (found == end) {
-    return Step::nothing;
+    return Step::idle;
   }
   Request& request = *found;
   if (const auto status = local_error(queue, request)) {
     network_.complete(queue, request, *status);
     queue.requests.pop_front();
     network_.set_error(queue);
-    return Step::something;
+    return Step::moved;
   }
   const std::size_t bytes = std::min(step_bytes, request.bytes - request.moved);
   scatter(request.pieces, request.moved, std::span(request.payload).subspan(request.moved, bytes));
@@ -160,16 +160,16 @@ Wire::Step Wire::answer(QueuePair& queue) {
     request.is_done = true;
     retire(queue);
   }
-  return Step::something;
+  return Step::moved;
 }
 
 Wire::Step Wire::start(QueuePair& queue) {
   if (queue.now != IBV_QPS_RTS || queue.started == queue.requests.size()) {
-    return Step::nothing;
+    return Step::idle;
   }
   Request& request = queue.requests[queue.started];
   if (!may_start(queue, request)) {
-    return Step::nothing;
+    return Step::idle;
   }
   if (request.moved == 0) {
     if (const auto status = network_.faults.take(request.kind())) {
@@ -184,7 +184,7 @@ Wire::Step Wire::start(QueuePair& queue) {
     return wait_for_peer(queue, request);
   }
   request.given_up.reset();
-  return carry(queue, *peer, request);
+  return execute(queue, *peer, request);
 }
 
 bool Wire::may_start(const QueuePair& queue, Request& request) {
@@ -244,7 +244,7 @@ Wire::Step Wire::wait_for_peer(QueuePair& queue, Request& request) {
   }
   request.due = now + FakeVerbs::retry_interval;
   wake_at(*request.due);
-  return Step::nothing;
+  return Step::idle;
 }
 
 Wire::Step Wire::wait_for_receive(QueuePair& queue, Request& request) {
@@ -255,7 +255,7 @@ Wire::Step Wire::wait_for_receive(QueuePair& queue, Request& request) {
   }
   request.due = Clock::now() + FakeVerbs::rnr_interval;
   wake_at(*request.due);
-  return Step::nothing;
+  return Step::idle;
 }
 
 Wire::Step Wire::fail(QueuePair& queue, ibv_wc_status status) {
@@ -265,22 +265,22 @@ Wire::Step Wire::fail(QueuePair& queue, ibv_wc_status status) {
     answer(queue);
   }
   if (queue.now == IBV_QPS_ERR) {  // one of them also failed
-    return Step::something;
+    return Step::moved;
   }
   network_.complete(queue, queue.requests.front(), status);
   queue.requests.pop_front();
   network_.set_error(queue);
-  return Step::something;
+  return Step::moved;
 }
 
 Wire::Step Wire::refuse(QueuePair& queue, QueuePair& peer, ibv_wc_status status) {
   if (status != IBV_WC_REM_OP_ERR) {
-    network_.tell(peer,
-                  status == IBV_WC_REM_ACCESS_ERR ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR);
+    network_.notify(
+        peer, status == IBV_WC_REM_ACCESS_ERR ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR);
   }
   fail(queue, status);
   network_.set_error(peer);
-  return Step::something;
+  return Step::moved;
 }
 
 void Wire::finish(QueuePair& queue) {

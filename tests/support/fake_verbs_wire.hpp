@@ -31,7 +31,9 @@ class Wire {
 
   /// Call it when there may be work.
   void wake();
+  /// Stops or resumes all requests.
   void hold(bool is_held);
+  /// Delays each message by that time.
   void slow_down(Clock::duration each_message);
 
   /// Completes the pieces of relaxed writes that are still under way.
@@ -42,28 +44,31 @@ class Wire {
   void remember(QueuePair& queue);
 
  private:
-  /// The result of an attempt to move data.
-  enum class Step : bool { nothing, something };
+  /// Whether a step moved data or completed a request.
+  enum class Step : bool { idle, moved };
 
   void run();
   /// Sleeps until wake(), or until some work is due.
   void sleep(std::unique_lock<std::mutex>& lock);
   Step step();
   Step advance(QueuePair& queue);
+  /// Writes a random pending part of the relaxed writes to memory.
   Step land(QueuePair& queue);
+  /// Moves a piece of the first pending reply, of a read or an atomic.
   Step answer(QueuePair& queue);
+  /// Executes a piece of the next request, if ordering and depth allow it.
   Step start(QueuePair& queue);
   bool may_start(const QueuePair& queue, Request& request);
-  Step carry(QueuePair& queue, QueuePair& peer, Request& request);
-  Step carry_write(QueuePair& queue, QueuePair& peer, Request& request);
-  Step carry_read(QueuePair& queue, QueuePair& peer, Request& request);
-  Step carry_atomic(QueuePair& queue, QueuePair& peer, Request& request);
-  Step carry_send(QueuePair& queue, QueuePair& peer, Request& request);
+  Step execute(QueuePair& queue, QueuePair& peer, Request& request);
+  Step execute_write(QueuePair& queue, QueuePair& peer, Request& request);
+  Step execute_read(QueuePair& queue, QueuePair& peer, Request& request);
+  Step execute_atomic(QueuePair& queue, QueuePair& peer, Request& request);
+  Step execute_send(QueuePair& queue, QueuePair& peer, Request& request);
   /// Whether the peer has room for one more read or atomic.
   bool may_answer(QueuePair& queue, QueuePair& peer, const Request& request);
   Step wait_for_peer(QueuePair& queue, Request& request);
   Step wait_for_receive(QueuePair& queue, Request& request);
-  /// Takes a receive of the peer, and completes it.
+  /// Completes the peer's first posted receive.
   void receive(QueuePair& peer, const Request& request, ibv_wc_status status);
   /// Divides a write into pieces that land in any order.
   void split_relaxed_write(QueuePair& queue, std::byte* target);
@@ -72,7 +77,7 @@ class Wire {
   std::optional<ibv_wc_status> local_error(const QueuePair& queue, const Request& request);
   /// The request fails on this side.
   Step fail(QueuePair& queue, ibv_wc_status status);
-  /// The other side refuses it, and fails as well.
+  /// The peer rejects the request: both queue pairs enter the error state.
   Step refuse(QueuePair& queue, QueuePair& peer, ibv_wc_status status);
   void finish(QueuePair& queue);
   void retire(QueuePair& queue);
@@ -82,7 +87,7 @@ class Wire {
   Network& network_;
   std::mt19937_64 random_;
   std::vector<QueuePair*> busy_;
-  std::vector<std::byte> passing_;  // data between their two locations
+  std::vector<std::byte> in_transit_;  // data between their two locations
   std::condition_variable work_available_;
   std::optional<Clock::time_point> next_due_;
   Clock::duration delay_{};

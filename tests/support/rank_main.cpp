@@ -267,7 +267,7 @@ std::vector<WorldRank> take_team(int& argc, char** argv) {
   return members;
 }
 
-int complain(const Status& status) {
+int print_error(const Status& status) {
   std::fprintf(stderr, "%s\n", status.describe().c_str());
   return 1;
 }
@@ -281,18 +281,18 @@ std::array<char, 256> machine_name() {
 int start_processes(Program& run) {
   auto base = choose_bootstrap(run.settings);
   if (!base.ok()) {
-    return complain(base.status());
+    return print_error(base.status());
   }
   run.bootstrap = *base;
   run.ranks = run.bootstrap->size();
   auto job = Job::start(job_options({}, std::make_shared<SharedBootstrap>(run.bootstrap)));
   if (!job.ok()) {
-    return complain(job.status());
+    return print_error(job.status());
   }
   run.job.emplace(std::move(job).take());
   const auto machines = run.job->world().allgather_value(machine_name());
   if (!machines.ok()) {
-    return complain(machines.status());
+    return print_error(machines.status());
   }
   run.on_one_machine =
       std::count(machines->begin(), machines->end(), machines->front()) == std::ssize(*machines);
@@ -304,7 +304,7 @@ int share_random_seed(Program& run) {
   auto seed = static_cast<std::int32_t>(choose_seed());
   if (run.job) {
     if (auto shared = run.job->world().broadcast_value(seed, TeamRank{0}); !shared.ok()) {
-      return complain(shared);
+      return print_error(shared);
     }
   }
   GTEST_FLAG_SET(random_seed, seed);
@@ -402,7 +402,7 @@ int rank_main(int argc, char** argv) {
   }
   auto settings = Settings::from_environment();
   if (!settings.ok()) {
-    return complain(settings.status());
+    return print_error(settings.status());
   }
   run.settings = std::move(settings).take();
   run.threads = ranks > 0;
@@ -422,7 +422,7 @@ int rank_main(int argc, char** argv) {
     run.job.reset();
     run.bootstrap->leave();
     if (!stopped.ok()) {
-      return complain(stopped);
+      return print_error(stopped);
     }
   }
   run.watchdog.reset();

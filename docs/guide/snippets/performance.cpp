@@ -99,7 +99,7 @@ void add_on_nodes(Job& job) {
   // [mirrored]
   auto m = Mirrored<double>::create(job, {100, 100}, {.name = "M"}).value();
   const Box corner({0, 0}, {10, 10});
-  require(m.here().accumulate(corner, std::vector<double>(100, 1.0)));  // stays on the node
+  require(m.node_copy().accumulate(corner, std::vector<double>(100, 1.0)));  // stays on the node
   require(m.merge_into(total.box(), total));  // the sum of all nodes' copies
   // [/mirrored]
   expect(total.get_element({9, 9}).value() == job.size(), "each rank added one");

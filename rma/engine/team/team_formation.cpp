@@ -59,7 +59,7 @@ Status TeamFormation::send_joins_on_node(const JoinMessage& message) {
     if (member == members_.own_world_rank() || local_rank < 0) {
       continue;
     }
-    Status sent = node.invite(local_rank, message);
+    Status sent = node.send_join(local_rank, message);
     if (status.ok() && !sent.ok()) {
       status = std::move(sent);
     }
@@ -83,7 +83,8 @@ Result<JoinMessage> TeamFormation::receive_join(WorldRank leader) {
     word = word == 0 && has_other_nodes ? liveness.check_next_node() : word;
     return word != 0;
   };
-  Result<JoinMessage> message = job_.node().accept(members_.set_hash(), leader, std::cref(is_gone));
+  Result<JoinMessage> message =
+      job_.node().receive_join(members_.set_hash(), leader, std::cref(is_gone));
   return word == 0 || message.ok() ? std::move(message) : liveness.status_of(word);
 }
 
@@ -125,9 +126,9 @@ std::uint32_t TeamFormation::send_joins_to_leaders(RegionId memory) {
   std::uint32_t word = 0;
   for (const std::int32_t index : nodes.partners()) {
     const Status sent =
-        job_.link()->invite(nodes.leader(index), {.key = members_.set_hash(),
-                                                  .sender = members_.own_world_rank().value,
-                                                  .memory = memory.value});
+        job_.link()->send_join(nodes.leader(index), {.key = members_.set_hash(),
+                                                     .sender = members_.own_world_rank().value,
+                                                     .memory = memory.value});
     if (!sent.ok() && !is_local_resource_error(sent) && word == 0) {
       word = step_.liveness().explain(index, sent);
     }
@@ -153,7 +154,7 @@ std::uint32_t TeamFormation::receive_joins_of_leaders(bool is_patient) {
              liveness.check_next_node() != 0;
     };
     const Result<JoinMessage> message =
-        job_.node().accept(members_.set_hash(), leader, std::cref(is_gone));
+        job_.node().receive_join(members_.set_hash(), leader, std::cref(is_gone));
     if (!message.ok()) {
       const std::uint32_t word = failure_word();
       return word != 0 ? word : liveness.explain(index, message.status());

@@ -139,16 +139,16 @@ std::uint32_t TeamLiveness::own_failure(const Status& error) const noexcept {
                  : TeamControl::without_memory(members_.own_world_rank());
 }
 
-void TeamLiveness::note_loss(WorldRank rank, bool has_died) const noexcept {
+void TeamLiveness::record_loss(WorldRank rank, bool has_died) const noexcept {
   if (job_.link() != nullptr && rank.value >= 0 && job_.node().local_rank_of(rank) < 0) {
-    job_.link()->note_loss(rank, has_died);
+    job_.link()->record_loss(rank, has_died);
   }
 }
 
 Status TeamLiveness::status_of(std::uint32_t word) const noexcept {
   if (ConnectionLossWord::is(word)) {
     const ConnectionLossWord lost(word);
-    note_loss(lost.rank(), false);
+    record_loss(lost.rank(), false);
     return lost.status(members_.own_world_rank());
   }
   constexpr std::uint32_t bits = TeamControl::left_bit | TeamControl::no_memory_bit;
@@ -157,7 +157,7 @@ Status TeamLiveness::status_of(std::uint32_t word) const noexcept {
                     : (word & TeamControl::left_bit) != 0    ? Code::closed
                                                              : Code::peer_lost;
   if (code == Code::peer_lost) {
-    note_loss(rank, true);
+    record_loss(rank, true);
   }
   const char* const what = code == Code::no_memory ? "found no memory for the team"
                            : code == Code::closed

@@ -54,7 +54,7 @@ class TeamLiveness {
   [[nodiscard]] std::uint32_t check_ranks_of_node(std::int32_t index) const;
   [[nodiscard]] std::uint32_t failure_word_of_silent_node(WorldRank rank,
                                                           const Status& error) const noexcept;
-  void note_loss(WorldRank rank, bool has_died) const noexcept;
+  void record_loss(WorldRank rank, bool has_died) const noexcept;
 
   JobState& job_;
   const TeamMembers& members_;

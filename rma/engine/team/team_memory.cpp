@@ -41,7 +41,7 @@ TeamMemory::~TeamMemory() {
   const std::vector<WorldRank>& sorted = members_.sorted_on_node();
   const auto index =
       std::lower_bound(sorted.begin(), sorted.end(), members_.own_world_rank()) - sorted.begin();
-  if (users().let_go(job_.node(), sorted, static_cast<std::size_t>(index))) {
+  if (users().release(job_.node(), sorted, static_cast<std::size_t>(index))) {
     free_long();
     free({static_cast<std::uint64_t>(base() - job_.node().arena().at(0)), control_->bytes,
           RegionId{control_->memory}});

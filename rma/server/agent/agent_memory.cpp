@@ -138,14 +138,14 @@ class AgentMemory::AgentHarness {
       ++next_agent_;
     }
     const NodeId node{next_agent_++};
-    const WorldRank carrier = nodes_.first_rank_of(node);
+    const WorldRank agent_host = nodes_.first_rank_of(node);
     const FrameHeader introduction{.kind = Kind::introduce,
-                                   .origin = carrier,
+                                   .origin = agent_host,
                                    .forwarder = node.value,
                                    .words = {static_cast<std::uint64_t>(ConnectionUse::agent), 0}};
-    TESSERA_RETURN_IF_ERROR(say(carrier, introduction));
+    TESSERA_RETURN_IF_ERROR(say(agent_host, introduction));
     // A process of this agent requests something from that node, so that a trunk is created.
-    return ask(WorldRank{next_client_ - 1}, carrier);
+    return ask(WorldRank{next_client_ - 1}, agent_host);
   }
 
  private:

@@ -20,29 +20,29 @@ void AgentState::enter(WorldRank origin) {
   }
 }
 
-bool AgentState::leave(WorldRank origin, detail::RemoteRankState fate) {
+bool AgentState::leave(WorldRank origin, detail::RemoteRankState state) {
   const std::lock_guard guard(mutex_);
   const auto found = connections_of_.find(origin.value);
   if (--found->second > 0) {
     return false;
   }
   connections_of_.erase(found);
-  node->memory().remote_rank_state(origin) = fate;
+  node->memory().remote_rank_state(origin) = state;
   return true;
 }
 
-void AgentState::exclude(WorldRank carrier) {
+void AgentState::exclude(WorldRank agent_host) {
   {
     const std::lock_guard guard(mutex_);
-    const auto found = connections_of_.find(carrier.value);
+    const auto found = connections_of_.find(agent_host.value);
     if (--found->second == 0) {
       connections_of_.erase(found);
     }
   }
-  note_left();
+  record_left();
 }
 
-void AgentState::note_left() {
+void AgentState::record_left() {
   connections_.fetch_sub(1);
   connections_.notify_all();
 }

@@ -70,12 +70,12 @@ struct AgentState {
   /// Records that a connection of `origin` has ended. Returns true if it was the rank's last one.
   /// The rank then counts as gone until it reconnects (transient_connection.hpp), and its locks
   /// pass to others.
-  bool leave(WorldRank origin, detail::RemoteRankState fate);
-  /// The connection of `carrier` that was entered belongs to another agent, not to a rank.
-  void exclude(WorldRank carrier);
+  bool leave(WorldRank origin, detail::RemoteRankState state);
+  /// The connection of `agent_host` that was entered belongs to another agent, not to a rank.
+  void exclude(WorldRank agent_host);
   /// The clean-up after a leave() is complete.
-  void note_left();
-  /// Returns after note_left() was called for every connection that entered.
+  void record_left();
+  /// Returns after record_left() was called for every connection that entered.
   void wait_for_peers_to_close() const;
 
   std::shared_ptr<detail::Node> node;

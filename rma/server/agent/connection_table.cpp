@@ -33,7 +33,7 @@ ConnectionTable::ConnectionTable(AgentState& shared, const detail::Poller& event
     forwarder_.emplace(
         forwards,
         Forwarder::Identity{.node = shared.options.node,
-                            .carrier = shared.node->ranks().front(),
+                            .agent_host = shared.node->ranks().front(),
                             .job = shared.options.job,
                             .secret = shared.options.secret,
                             .authentication_timeout = shared.options.authentication_timeout},
@@ -46,7 +46,7 @@ void ConnectionTable::begin(std::unique_ptr<Channel> channel) {
                                            shared_.options.ranks, shared_.options.node);
   const int fd = channel->descriptor();
   if (!handshake.ok() || !events_.watch(fd, EPOLLIN).ok()) {
-    shared_.unauthenticated_log.note(std::chrono::steady_clock::now(), [&] {
+    shared_.unauthenticated_log.record(std::chrono::steady_clock::now(), [&] {
       return "the connection of " + channel->peer() + " could not be served";
     });
     load_.fetch_sub(1, std::memory_order_relaxed);
@@ -55,10 +55,10 @@ void ConnectionTable::begin(std::unique_ptr<Channel> channel) {
   Served served;
   served.connection = std::make_unique<ServerConnection>(
       std::move(channel), std::move(handshake).take(), *shared_.node, locks_,
-      ServerConnectionOptions{.lane = number_,
+      ServerConnectionOptions{.shard = number_,
                               .max_unsent_reply_bytes = shared_.options.answer_bytes,
                               .limits = shared_.options.limits,
-                              .fabric = fabric_,
+                              .rdma = rdma_,
                               .buffers = shared_.options.buffers_per_client ? nullptr : &buffers_,
                               .forwarder = forwarder_ ? &*forwarder_ : nullptr,
                               .replies = forwarder_ ? &replies_ : nullptr,
@@ -127,16 +127,16 @@ void ConnectionTable::settle() {
   }
 }
 
-void ConnectionTable::pass_back(int asker, const FrameHeader& answer,
-                                std::vector<std::byte> payload) {
-  const auto found = served_.find(asker);
+void ConnectionTable::send_reply(int requester_fd, const FrameHeader& answer,
+                                 std::vector<std::byte> payload) {
+  const auto found = served_.find(requester_fd);
   if (found == served_.end()) {
     return;  // it has ended
   }
   ServerConnection& connection = *found->second.connection;
   if (connection.peer().is_authenticated && connection.peer().origin == answer.origin) {
     connection.send(answer, std::move(payload)).ignore("the loss is found at the next read");
-    replies_.note_unflushed(connection);
+    replies_.record_unflushed(connection);
   }
 }
 
@@ -233,7 +233,7 @@ void ConnectionTable::finish(int fd, const Status& why) {
 template <class Describe>
 void ConnectionTable::drop(int fd, bool is_stranger, Describe&& describe) {
   if (is_stranger) {
-    shared_.unauthenticated_log.note(std::chrono::steady_clock::now(), describe);
+    shared_.unauthenticated_log.record(std::chrono::steady_clock::now(), describe);
   } else {
     shared_.options.warn(describe());
   }
@@ -249,7 +249,7 @@ void ConnectionTable::remove(int fd) {
   const ServerConnection& ended = *found->second.connection;
   const bool was_counted = found->second.is_counted;
   const WorldRank origin = ended.peer().is_authenticated ? ended.peer().origin : WorldRank{-1};
-  const auto fate =
+  const auto state =
       ended.peer().has_closed ? detail::RemoteRankState::left : detail::RemoteRankState::lost;
   const bool is_excluded = found->second.is_excluded;
   replies_.remove(origin, ended);
@@ -262,21 +262,21 @@ void ConnectionTable::remove(int fd) {
     if (is_excluded) {
       return;
     }
-    if (shared_.leave(origin, fate)) {
+    if (shared_.leave(origin, state)) {
       locks_.forget(origin);
     }
-    shared_.note_left();
+    shared_.record_left();
   } else {
     ++dropped_unauthenticated_;
   }
 }
 
-void ConnectionTable::say_bye() {
+void ConnectionTable::send_bye() {
   for (auto& [fd, served] : served_) {
-    served.connection->say_bye();
+    served.connection->send_bye();
   }
   if (forwarder_) {
-    forwarder_->say_bye();
+    forwarder_->send_bye();
   }
 }
 
@@ -317,8 +317,8 @@ void ConnectionTable::maintain(TimePoint now) {
   const bool gives_back = ++checks_ % checks_a_release == 0;
   if (gives_back) {
     buffers_.release_unused();
-    if (fabric_ != nullptr) {
-      fabric_->maintain();
+    if (rdma_ != nullptr) {
+      rdma_->maintain();
     }
   }
   std::vector<std::pair<int, Status>> dead;

@@ -34,11 +34,11 @@ class ConnectionTable final : private ForwardRequesters {
   /// arguments outlive the object.
   ConnectionTable(AgentState& shared, const detail::Poller& events, int number);
 
-  /// Lets peers continue over `fabric`, which outlives the connections.
-  void offer(detail::RdmaContext& fabric) noexcept {
-    fabric_ = &fabric;
+  /// Lets peers continue over `rdma`, which outlives the connections.
+  void offer(detail::RdmaContext& rdma) noexcept {
+    rdma_ = &rdma;
     if (forwarder_) {
-      forwarder_->offer(fabric);
+      forwarder_->offer(rdma);
     }
   }
 
@@ -78,7 +78,7 @@ class ConnectionTable final : private ForwardRequesters {
     return dropped_unauthenticated_;
   }
   /// Notifies all peers that the agent shuts down properly.
-  void say_bye();
+  void send_bye();
 
  private:
   struct Served {
@@ -88,8 +88,9 @@ class ConnectionTable final : private ForwardRequesters {
     bool is_counted = false;   // among authenticated_
     bool is_excluded = false;  // the agent does not wait for it: it is another agent's
   };
-  void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) override;
-  void resume(int asker) override { resumed_.push_back(asker); }
+  void send_reply(int requester_fd, const FrameHeader& answer,
+                  std::vector<std::byte> payload) override;
+  void resume(int requester_fd) override { resumed_.push_back(requester_fd); }
   void settle();
   void serve_one(int fd);
   void update(ServerConnection& connection);
@@ -105,7 +106,7 @@ class ConnectionTable final : private ForwardRequesters {
   AgentState& shared_;
   const detail::Poller& events_;
   const int number_;
-  detail::RdmaContext* fabric_ = nullptr;  // null: TCP only
+  detail::RdmaContext* rdma_ = nullptr;  // null: TCP only
   RemoteLockServer locks_;
   BufferPool buffers_{FrameReader::buffer_bytes};  // outlives the connections
   std::optional<Forwarder> forwarder_;             // if the agent is in a cluster

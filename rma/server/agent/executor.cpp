@@ -92,9 +92,9 @@ Status check_mode(const detail::DirectorySlice& slice, const FrameHeader& header
 
 }  // namespace
 
-Result<Place> Executor::find(const FrameHeader& header, const Pattern& pattern) const {
+Result<SliceLocation> Executor::find(const FrameHeader& header, const Pattern& pattern) const {
   const auto slice = directory_.find(header.region, header.target);
-  return slice ? place_in(*slice, header, pattern) : Result<Place>(no_slice(header));
+  return slice ? location_in(*slice, header, pattern) : Result<SliceLocation>(no_slice(header));
 }
 
 Status Executor::no_slice(const FrameHeader& header) {
@@ -104,8 +104,9 @@ Status Executor::no_slice(const FrameHeader& header) {
                   header.target.value, header.region.value));
 }
 
-Result<Place> Executor::place_in(const detail::DirectorySlice& slice, const FrameHeader& header,
-                                 const Pattern& pattern) const {
+Result<SliceLocation> Executor::location_in(const detail::DirectorySlice& slice,
+                                            const FrameHeader& header,
+                                            const Pattern& pattern) const {
   using Use = detail::DirectorySlice::Use;
   const bool is_for_this =
       slice.use == Use::transfers || (slice.use == Use::mailboxes && header.kind == Kind::get);
@@ -129,7 +130,7 @@ Result<Place> Executor::place_in(const detail::DirectorySlice& slice, const Fram
                     header.region.value, slice.bytes));
   }
   std::byte* const start = slice.process == 0 ? node_.arena().at(slice.location) : nullptr;
-  return Place{header.region, slice, header.offset, start};
+  return SliceLocation{header.region, slice, header.offset, start};
 }
 
 Status Executor::check_mail(const detail::DirectorySlice& slice, const FrameHeader& header) {
@@ -160,58 +161,60 @@ bool Executor::goes_direct(const Pattern& pattern) const noexcept {
   return all_runs_have(limits_.min_direct_row, pattern) || total_bytes(pattern) > max_packed_bytes;
 }
 
-bool Executor::pieces_of(const Place& place, const Pattern& pattern,
+bool Executor::pieces_of(const SliceLocation& location, const Pattern& pattern,
                          std::vector<iovec>& pieces) const {
-  if (place.start == nullptr || !goes_direct(pattern)) {
+  if (location.start == nullptr || !goes_direct(pattern)) {
     return false;
   }
   for_each_run(pattern, [&](std::uint64_t offset, std::size_t bytes) {
     // Offsets may be negative numbers stored as unsigned ones; only the sum is inside the slice.
-    pieces.push_back({place.start + (place.offset + offset), bytes});
+    pieces.push_back({location.start + (location.offset + offset), bytes});
   });
   return true;
 }
 
-Status Executor::put(const Place& place, const Pattern& pattern, const std::byte* packed) const {
-  return copy_pattern(place, pattern, const_cast<std::byte*>(packed), Direction::to_remote);
+Status Executor::put(const SliceLocation& location, const Pattern& pattern,
+                     const std::byte* packed) const {
+  return copy_pattern(location, pattern, const_cast<std::byte*>(packed), Direction::to_remote);
 }
 
-Status Executor::get(const Place& place, const Pattern& pattern, std::byte* packed) const {
-  return copy_pattern(place, pattern, packed, Direction::from_remote);
+Status Executor::get(const SliceLocation& location, const Pattern& pattern,
+                     std::byte* packed) const {
+  return copy_pattern(location, pattern, packed, Direction::from_remote);
 }
 
-Status Executor::copy_pattern(const Place& place, const Pattern& pattern, std::byte* packed,
-                              Direction direction) const {
+Status Executor::copy_pattern(const SliceLocation& location, const Pattern& pattern,
+                              std::byte* packed, Direction direction) const {
   if (const auto* shape = std::get_if<CopyShape>(&pattern)) {
-    return copy(place, *shape, place.offset, packed, direction);
+    return copy(location, *shape, location.offset, packed, direction);
   }
   const auto& fragments = std::get<std::vector<Fragment>>(pattern);
-  if (place.start != nullptr) {
-    copy_fragments(place.start + place.offset, fragments, packed, direction);
+  if (location.start != nullptr) {
+    copy_fragments(location.start + location.offset, fragments, packed, direction);
     return {};
   }
   Status first;
   for (const Fragment& each : fragments) {
-    Status status = copy(place, CopyShape::contiguous(each.bytes),
-                         place.offset + each.remote_offset, packed, direction);
+    Status status = copy(location, CopyShape::contiguous(each.bytes),
+                         location.offset + each.remote_offset, packed, direction);
     first = first.ok() ? std::move(status) : std::move(first);
     packed += each.bytes;
   }
   return first;
 }
 
-Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t offset,
+Status Executor::copy(const SliceLocation& location, const CopyShape& shape, std::uint64_t offset,
                       std::byte* packed, Direction direction) const {
   if (kernels::is_empty(shape)) {
     return {};
   }
-  if (place.start != nullptr) {
-    kernels::copy_shape(packed, place.start + offset, shape, direction);
+  if (location.start != nullptr) {
+    kernels::copy_shape(packed, location.start + offset, shape, direction);
     return {};
   }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
-  auto* const remote = reinterpret_cast<std::byte*>(place.slice.location + offset);
-  const WorldRank owner = place.slice.owner;
+  auto* const remote = reinterpret_cast<std::byte*>(location.slice.location + offset);
+  const WorldRank owner = location.slice.owner;
   const int owner_local_rank = node_.local_rank_of(owner);
   // As same-node ranks do: the number of a process that ended may belong to another process now,
   if (node_.has_ended(owner_local_rank)) {
@@ -220,24 +223,25 @@ Status Executor::copy(const Place& place, const CopyShape& shape, std::uint64_t 
         fmt::format("rank {} died, and the memory that it attached with it", owner.value));
   }
   if (shape.run_bytes > max_word_bytes) {
-    return kernels::copy_across(place.slice.process, packed, remote, shape, direction).at(owner);
+    return kernels::copy_across(location.slice.process, packed, remote, shape, direction).at(owner);
   }
   // and the kernel copies bytes and not words.
   const RobustGuard guard(node_.memory().record(owner_local_rank).attached_lock,
                           node_.lock_context());
-  return kernels::copy_across(place.slice.process, packed, remote, shape, direction).at(owner);
+  return kernels::copy_across(location.slice.process, packed, remote, shape, direction).at(owner);
 }
 
-Status Executor::accumulate(const Place& place, const AccumulateTerms& terms,
+Status Executor::accumulate(const SliceLocation& location, const AccumulateTerms& terms,
                             const std::byte* packed) const {
-  if (place.start != nullptr) {
-    accumulate_mapped(place, terms, packed);
+  if (location.start != nullptr) {
+    accumulate_mapped(location, terms, packed);
     return {};
   }
   Status first;
   for_each_run(terms.pattern, [&](std::uint64_t offset, std::size_t bytes) {
     if (first.ok()) {
-      first = accumulate_through_kernel(place, place.offset + offset, packed, bytes, terms.scale);
+      first =
+          accumulate_through_kernel(location, location.offset + offset, packed, bytes, terms.scale);
     }
     packed += bytes;
   });
@@ -245,15 +249,15 @@ Status Executor::accumulate(const Place& place, const AccumulateTerms& terms,
 }
 
 // In the same way as same-node ranks.
-void Executor::accumulate_mapped(const Place& place, const AccumulateTerms& terms,
+void Executor::accumulate_mapped(const SliceLocation& location, const AccumulateTerms& terms,
                                  const std::byte* packed) const {
-  const detail::StripeLocks::Slice locks = place.slice.conflicts == Conflicts::possible
-                                               ? stripes(place)
-                                               : stripes(place).without_locks();
+  const detail::StripeLocks::Slice locks = location.slice.conflicts == Conflicts::possible
+                                               ? stripes(location)
+                                               : stripes(location).without_locks();
   if (const auto* shape = std::get_if<CopyShape>(&terms.pattern)) {
     if (!kernels::is_empty(*shape)) {
-      detail::accumulate_direct(place.start, place.offset, packed, shape->normalised(), terms.scale,
-                                locks);
+      detail::accumulate_direct(location.start, location.offset, packed, shape->normalised(),
+                                terms.scale, locks);
     }
     return;
   }
@@ -262,10 +266,11 @@ void Executor::accumulate_mapped(const Place& place, const AccumulateTerms& term
     each.local = const_cast<std::byte*>(packed);
     packed += each.bytes;
   }
-  detail::accumulate_fragments_direct(place.start, place.offset, fragments, terms.scale, locks);
+  detail::accumulate_fragments_direct(location.start, location.offset, fragments, terms.scale,
+                                      locks);
 }
 
-Status Executor::accumulate_through_kernel(const Place& place, std::uint64_t offset,
+Status Executor::accumulate_through_kernel(const SliceLocation& location, std::uint64_t offset,
                                            const std::byte* packed, std::size_t bytes,
                                            const Scale& scale) const {
   // Fetched, changed and stored under the stripe's lock, in the same way as same-node ranks.
@@ -277,27 +282,27 @@ Status Executor::accumulate_through_kernel(const Place& place, std::uint64_t off
     const std::size_t whole = (piece_bytes - at % piece_bytes + element - 1) / element * element;
     const std::size_t step = std::min(whole, bytes - done);
     const CopyShape piece = CopyShape::contiguous(step);
-    const RobustGuard guard(stripes(place).of(at), node_.lock_context());
-    TESSERA_RETURN_IF_ERROR(copy(place, piece, at, buffer.data(), Direction::from_remote));
+    const RobustGuard guard(stripes(location).of(at), node_.lock_context());
+    TESSERA_RETURN_IF_ERROR(copy(location, piece, at, buffer.data(), Direction::from_remote));
     kernels::accumulate_run(buffer.data(), packed + done, step, scale);
-    TESSERA_RETURN_IF_ERROR(copy(place, piece, at, buffer.data(), Direction::to_remote));
+    TESSERA_RETURN_IF_ERROR(copy(location, piece, at, buffer.data(), Direction::to_remote));
     done += step;
   }
   return {};
 }
 
-Result<std::int64_t> Executor::atomic(const Place& place, const AtomicTerms& terms,
+Result<std::int64_t> Executor::atomic(const SliceLocation& location, const AtomicTerms& terms,
                                       std::int64_t operand, std::int64_t expected) const {
-  if (place.offset % static_cast<std::uint64_t>(terms.bytes) != 0) {
+  if (location.offset % static_cast<std::uint64_t>(terms.bytes) != 0) {
     return Status::error(Code::invalid_argument,
                          fmt::format("{}-byte word at offset {}, which is not aligned to it",
-                                     terms.bytes, place.offset));
+                                     terms.bytes, location.offset));
   }
-  if (place.slice.device_atomics) {
-    return Status::error_at(place.slice.owner, Code::unsupported,
+  if (location.slice.device_atomics) {
+    return Status::error_at(location.slice.owner, Code::unsupported,
                             fmt::format("atomic operations in region {} are done by this node's "
                                         "device only, and the peer has no path to it",
-                                        place.region.value));
+                                        location.region.value));
   }
   std::int64_t previous = 0;
   const AtomicRequest request{.kind = terms.kind,
@@ -305,18 +310,20 @@ Result<std::int64_t> Executor::atomic(const Place& place, const AtomicTerms& ter
                               .operand = operand,
                               .expected = expected,
                               .previous = &previous};
-  if (place.start != nullptr && !place.slice.strict) {
-    return detail::atomic_direct(place.start + place.offset, request);
+  if (location.start != nullptr && !location.slice.strict) {
+    return detail::atomic_direct(location.start + location.offset, request);
   }
-  const RobustGuard guard(stripes(place).of(place.offset), node_.lock_context());
-  if (place.start != nullptr) {
-    return detail::atomic_direct(place.start + place.offset, request);
+  const RobustGuard guard(stripes(location).of(location.offset), node_.lock_context());
+  if (location.start != nullptr) {
+    return detail::atomic_direct(location.start + location.offset, request);
   }
   alignas(8) std::array<std::byte, max_word_bytes> word{};
   const CopyShape whole = CopyShape::contiguous(static_cast<std::size_t>(terms.bytes));
-  TESSERA_RETURN_IF_ERROR(copy(place, whole, place.offset, word.data(), Direction::from_remote));
+  TESSERA_RETURN_IF_ERROR(
+      copy(location, whole, location.offset, word.data(), Direction::from_remote));
   previous = detail::atomic_direct(word.data(), request);
-  TESSERA_RETURN_IF_ERROR(copy(place, whole, place.offset, word.data(), Direction::to_remote));
+  TESSERA_RETURN_IF_ERROR(
+      copy(location, whole, location.offset, word.data(), Direction::to_remote));
   return previous;
 }
 

@@ -28,7 +28,7 @@
 namespace tessera::rma::server {
 
 /// The slice that a request addresses, and where the request starts in it.
-struct Place {
+struct SliceLocation {
   RegionId region;
   detail::DirectorySlice slice;
   std::uint64_t offset = 0;    ///< where the request starts in the slice
@@ -37,17 +37,17 @@ struct Place {
 
 class Executor {
  public:
-  /// `lane`: the shard of the directory that this executor uses.
-  explicit Executor(detail::Node& node, int lane = 0, const PackingLimits& limits = {}) noexcept
+  /// `shard`: of the directory of slices, which this executor locks.
+  explicit Executor(detail::Node& node, int shard = 0, const PackingLimits& limits = {}) noexcept
       : node_(node),
         stripes_(node),
-        directory_(node.arena(), node.lock_context(), lane),
+        directory_(node.arena(), node.lock_context(), shard),
         limits_(limits) {}
 
   /// Finds the slice that `header` addresses and checks that everything `pattern` touches is inside
   /// it. Errors: closed (no such region or slice), out_of_range.
-  [[nodiscard]] Result<Place> find(const FrameHeader& header, const Pattern& pattern) const;
-  /// Calls action(place) with the result of find() and returns its status. The slice cannot be
+  [[nodiscard]] Result<SliceLocation> find(const FrameHeader& header, const Pattern& pattern) const;
+  /// Calls action(location) with the result of find() and returns its status. The slice cannot be
   /// freed during the call. Errors: those of find() and of the action.
   template <class Action>
   Status visit(const FrameHeader& header, const Pattern& pattern, Action&& action) const;
@@ -63,36 +63,38 @@ class Executor {
   [[nodiscard]] bool goes_direct(const Pattern& pattern) const noexcept;
   /// Appends the locations of the runs of `pattern`, in order, if they are mapped and goes_direct()
   /// is true. Otherwise returns false and leaves `pieces` unchanged.
-  bool pieces_of(const Place& place, const Pattern& pattern, std::vector<iovec>& pieces) const;
+  bool pieces_of(const SliceLocation& location, const Pattern& pattern,
+                 std::vector<iovec>& pieces) const;
 
   /// Moves packed bytes. Errors: peer_lost, unsupported (both only for memory in another process).
-  Status put(const Place& place, const Pattern& pattern, const std::byte* packed) const;
-  Status get(const Place& place, const Pattern& pattern, std::byte* packed) const;
+  Status put(const SliceLocation& location, const Pattern& pattern, const std::byte* packed) const;
+  Status get(const SliceLocation& location, const Pattern& pattern, std::byte* packed) const;
   /// Requires: no run cuts an element, which decode_accumulate() ensures. Errors: as put().
-  Status accumulate(const Place& place, const AccumulateTerms& terms,
+  Status accumulate(const SliceLocation& location, const AccumulateTerms& terms,
                     const std::byte* packed) const;
   /// Returns the previous value of the word. Errors: invalid_argument (not aligned), and as put().
-  Result<std::int64_t> atomic(const Place& place, const AtomicTerms& terms, std::int64_t operand,
-                              std::int64_t expected) const;
+  Result<std::int64_t> atomic(const SliceLocation& location, const AtomicTerms& terms,
+                              std::int64_t operand, std::int64_t expected) const;
 
  private:
-  [[nodiscard]] Result<Place> place_in(const detail::DirectorySlice& slice,
-                                       const FrameHeader& header, const Pattern& pattern) const;
+  [[nodiscard]] Result<SliceLocation> location_in(const detail::DirectorySlice& slice,
+                                                  const FrameHeader& header,
+                                                  const Pattern& pattern) const;
   [[nodiscard]] static Status no_slice(const FrameHeader& header);
   [[nodiscard]] static Status check_mail(const detail::DirectorySlice& slice,
                                          const FrameHeader& header);
   [[nodiscard]] static Status no_mail(const FrameHeader& header);
-  Status copy(const Place& place, const CopyShape& shape, std::uint64_t offset, std::byte* packed,
-              kernels::Direction direction) const;
-  Status copy_pattern(const Place& place, const Pattern& pattern, std::byte* packed,
+  Status copy(const SliceLocation& location, const CopyShape& shape, std::uint64_t offset,
+              std::byte* packed, kernels::Direction direction) const;
+  Status copy_pattern(const SliceLocation& location, const Pattern& pattern, std::byte* packed,
                       kernels::Direction direction) const;
-  void accumulate_mapped(const Place& place, const AccumulateTerms& terms,
+  void accumulate_mapped(const SliceLocation& location, const AccumulateTerms& terms,
                          const std::byte* packed) const;
-  Status accumulate_through_kernel(const Place& place, std::uint64_t offset,
+  Status accumulate_through_kernel(const SliceLocation& location, std::uint64_t offset,
                                    const std::byte* packed, std::size_t bytes,
                                    const Scale& scale) const;
-  [[nodiscard]] detail::StripeLocks::Slice stripes(const Place& place) const noexcept {
-    return stripes_.slice(place.region, place.slice.owner);
+  [[nodiscard]] detail::StripeLocks::Slice stripes(const SliceLocation& location) const noexcept {
+    return stripes_.slice(location.region, location.slice.owner);
   }
 
   detail::Node& node_;
@@ -106,8 +108,8 @@ Status Executor::visit(const FrameHeader& header, const Pattern& pattern, Action
   Status done;
   const bool is_there =
       directory_.visit(header.region, header.target, [&](const detail::DirectorySlice& slice) {
-        const Result<Place> place = place_in(slice, header, pattern);
-        done = place.ok() ? action(*place) : place.status();
+        const Result<SliceLocation> location = location_in(slice, header, pattern);
+        done = location.ok() ? action(*location) : location.status();
       });
   return is_there ? done : no_slice(header);
 }

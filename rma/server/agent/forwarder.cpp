@@ -49,20 +49,20 @@ Status Forwarder::check(const FrameHeader& request) const {
   return {};
 }
 
-bool Forwarder::is_member(NodeId peer, WorldRank carrier) const noexcept {
+bool Forwarder::is_member(NodeId peer, WorldRank agent_host) const noexcept {
   return peer.value >= 0 && peer.value < options_->nodes->count() && peer != identity_.node &&
          options_->clusters.are_together(peer, identity_.node) &&
-         options_->nodes->first_rank_of(peer) == carrier;
+         options_->nodes->first_rank_of(peer) == agent_host;
 }
 
-bool Forwarder::may_take(const FrameHeader& request, int asker) {
+bool Forwarder::may_forward(const FrameHeader& request, int requester_fd) {
   Other& other = other_at(node_of(request));
   if (other.trunk == nullptr || other.trunk->has_room(cost_of(request))) {
     return true;
   }
-  if (std::find(other.waiting_fds.begin(), other.waiting_fds.end(), asker) ==
+  if (std::find(other.waiting_fds.begin(), other.waiting_fds.end(), requester_fd) ==
       other.waiting_fds.end()) {
-    other.waiting_fds.push_back(asker);
+    other.waiting_fds.push_back(requester_fd);
   }
   return false;
 }
@@ -74,7 +74,7 @@ Status Forwarder::make_trunk(NodeId node, Other& other) {
   const auto at = static_cast<std::size_t>(node.value);
   TrunkListener& listener = *this;
   auto trunk = std::make_unique<Trunk>(Trunk::Options{.own = identity_.node,
-                                                      .carrier = identity_.carrier,
+                                                      .agent_host = identity_.agent_host,
                                                       .other = node,
                                                       .address = options_->agents[at],
                                                       .job = identity_.job,
@@ -83,7 +83,7 @@ Status Forwarder::make_trunk(NodeId node, Other& other) {
                                                       .window = options_->window,
                                                       .bytes = options_->bytes,
                                                       .timeout = identity_.authentication_timeout,
-                                                      .fabric = fabric_},
+                                                      .rdma = rdma_},
                                        buffers_, listener);
   TESSERA_RETURN_IF_ERROR(trunk->open());
   other.events = EPOLLIN | EPOLLOUT;
@@ -94,11 +94,12 @@ Status Forwarder::make_trunk(NodeId node, Other& other) {
   return {};
 }
 
-void Forwarder::pass_on(const FrameHeader& request, std::span<const std::byte> descriptor,
-                        std::vector<std::byte> payload, int asker) {
+void Forwarder::forward(const FrameHeader& request, std::span<const std::byte> descriptor,
+                        std::vector<std::byte> payload, int requester_fd) {
   const NodeId node = node_of(request);
   Other& other = other_at(node);
-  const ForwardedRequest forwarded{.request = request, .asker = asker, .bytes = cost_of(request)};
+  const ForwardedRequest forwarded{
+      .request = request, .requester_fd = requester_fd, .bytes = cost_of(request)};
   if (other.trunk == nullptr) {
     if (const Status made = make_trunk(node, other); !made.ok()) {
       refuse(forwarded, made);
@@ -106,7 +107,7 @@ void Forwarder::pass_on(const FrameHeader& request, std::span<const std::byte> d
     }
   }
   posted_.reserve(posted_.size() + 1);
-  if (const Status passed = other.trunk->pass_on(forwarded, descriptor, std::move(payload));
+  if (const Status passed = other.trunk->forward(forwarded, descriptor, std::move(payload));
       !passed.ok()) {
     lose(node, passed);
     return;
@@ -161,8 +162,8 @@ void Forwarder::handle_event(int fd) {
 // Resumes connections in the order in which they began to wait. Those that find no room again join
 // the queue in that order.
 void Forwarder::resume_all(Other& other) {
-  for (const int asker : std::exchange(other.waiting_fds, {})) {
-    requesters_.resume(asker);
+  for (const int requester_fd : std::exchange(other.waiting_fds, {})) {
+    requesters_.resume(requester_fd);
   }
 }
 
@@ -183,7 +184,7 @@ void Forwarder::refuse(const ForwardedRequest& forwarded, const Status& why) {
                              .forwarder = identity_.node.value,
                              .operation = request.operation,
                              .route = request.route};
-    requesters_.pass_back(forwarded.asker, answer, std::move(payload));
+    requesters_.send_reply(forwarded.requester_fd, answer, std::move(payload));
     return {};
   }).ignore("the next request is answered with the reason");
 }
@@ -202,10 +203,10 @@ void Forwarder::lose(NodeId node, const Status& why) {
   resume_all(other);
 }
 
-void Forwarder::pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
-                          std::vector<std::byte> payload) {
+void Forwarder::send_reply(const ForwardedRequest& forwarded, FrameHeader answer,
+                           std::vector<std::byte> payload) {
   answer.forwarder = -1;
-  requesters_.pass_back(forwarded.asker, answer, std::move(payload));
+  requesters_.send_reply(forwarded.requester_fd, answer, std::move(payload));
 }
 
 void Forwarder::maintain(TimePoint now) {
@@ -217,9 +218,9 @@ void Forwarder::maintain(TimePoint now) {
   }
 }
 
-void Forwarder::say_bye() {
+void Forwarder::send_bye() {
   for (const auto& [fd, node] : by_descriptor_) {
-    other_at(node).trunk->say_bye();
+    other_at(node).trunk->send_bye();
   }
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Forwarder: passes requests of processes on to the other agents of this agent's cluster
-// (cooperative server clustering, [CLUSTERED10] §3.3), over one trunk an agent.
+// Forwarder: forwards requests of processes to the other agents of this agent's cluster
+// (cooperative server clustering, [CLUSTERED10] §3.3), over one trunk to each.
 //
-// Separate buffers keep forwarding from starving other work. A request that was taken from a
-// process and is not yet executed elsewhere counts against its trunk's window. While the window is
-// full, connections with more requests for that trunk are not read; all others are. Requests from
-// other agents are received into separate buffers and executed at once, so they never wait.
+// Forwarding cannot starve other work. A forwarded request that is not yet executed counts against
+// its trunk's window. While the window is full, the agent reads no connection that has a further
+// request for that trunk, but all others. Requests from other agents have receive buffers of their
+// own and are executed at once, so they never wait.
 //
 // If an agent is lost, the requests in flight to it end with an error, which is sent to their
 // origins. After a pause the next request tries to reconnect.
@@ -31,7 +31,7 @@
 
 namespace tessera::rma::server {
 
-/// What an agent has to know of its cluster.
+/// An agent's cluster, and the limits of its trunks.
 struct ForwardOptions {
   Clusters clusters;
   const detail::NodeMap* nodes = nullptr;  ///< outlives the agent
@@ -48,9 +48,10 @@ class ForwardRequesters {
   virtual ~ForwardRequesters() = default;
   /// Sends `answer` to rank answer.origin over the connection with that descriptor, if that is
   /// still the rank's.
-  virtual void pass_back(int asker, const FrameHeader& answer, std::vector<std::byte> payload) = 0;
-  /// That connection may continue soon: the request that it has to pass on can be taken.
-  virtual void resume(int asker) = 0;
+  virtual void send_reply(int requester_fd, const FrameHeader& answer,
+                          std::vector<std::byte> payload) = 0;
+  /// That connection may continue: its request can be forwarded now.
+  virtual void resume(int requester_fd) = 0;
 };
 
 class Forwarder final : private TrunkListener {
@@ -58,8 +59,8 @@ class Forwarder final : private TrunkListener {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   struct Identity {
-    NodeId node;        ///< of this agent
-    WorldRank carrier;  ///< the rank whose process hosts it
+    NodeId node;           ///< of this agent
+    WorldRank agent_host;  ///< the rank whose process hosts it
     std::uint64_t job = 0;
     Secret secret;
     std::chrono::milliseconds authentication_timeout{10'000};
@@ -67,25 +68,26 @@ class Forwarder final : private TrunkListener {
 
   /// `events` watches the trunks' descriptors. All references outlive the forwarder.
   Forwarder(std::shared_ptr<const ForwardOptions> options, Identity identity,
-            const detail::Poller& events, ForwardRequesters& waiting_fds);
+            const detail::Poller& events, ForwardRequesters& requesters);
   ~Forwarder() override;
 
-  /// Trunks that are made from now on continue over `fabric`, which outlives them.
-  void offer(detail::RdmaContext& fabric) noexcept { fabric_ = &fabric; }
+  /// Trunks that are opened from now on continue over `rdma`, which outlives them.
+  void offer(detail::RdmaContext& rdma) noexcept { rdma_ = &rdma; }
 
   /// Whether the target of that request is on another node.
   [[nodiscard]] bool is_elsewhere(const FrameHeader& request) const noexcept {
     return request.target.value < options_->ranks && node_of(request) != identity_.node;
   }
-  /// Whether this agent passes the request on. Errors: invalid_argument, unsupported.
+  /// Whether this agent forwards the request. Errors: invalid_argument, unsupported.
   [[nodiscard]] Status check(const FrameHeader& request) const;
-  /// Whether `peer`, authenticated as rank `carrier`, is another agent of this cluster.
-  [[nodiscard]] bool is_member(NodeId peer, WorldRank carrier) const noexcept;
-  /// Whether the request may be taken now. If not, resume(asker) follows. Requires: check() is ok.
-  [[nodiscard]] bool may_take(const FrameHeader& request, int asker);
-  /// Passes on a request that may_take() allowed. It is sent by flush() at the latest.
-  void pass_on(const FrameHeader& request, std::span<const std::byte> descriptor,
-               std::vector<std::byte> payload, int asker);
+  /// Whether `peer`, authenticated as rank `agent_host`, is another agent of this cluster.
+  [[nodiscard]] bool is_member(NodeId peer, WorldRank agent_host) const noexcept;
+  /// Whether the request may be forwarded now. If not, resume(requester_fd) follows. Requires:
+  /// check() is ok.
+  [[nodiscard]] bool may_forward(const FrameHeader& request, int requester_fd);
+  /// Forwards a request that may_forward() allowed. It is sent by flush() at the latest.
+  void forward(const FrameHeader& request, std::span<const std::byte> descriptor,
+               std::vector<std::byte> payload, int requester_fd);
   void flush();
 
   /// Whether the descriptor belongs to a trunk.
@@ -93,7 +95,7 @@ class Forwarder final : private TrunkListener {
   void handle_event(int fd);
   /// To be called about once a second.
   void maintain(TimePoint now);
-  void say_bye();
+  void send_bye();
 
  private:
   struct Other {
@@ -105,9 +107,9 @@ class Forwarder final : private TrunkListener {
     bool is_posted_to = false;     // since flush()
   };
 
-  void pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
-                 std::vector<std::byte> payload) override;
-  void note_room() override { has_room_ = true; }
+  void send_reply(const ForwardedRequest& forwarded, FrameHeader answer,
+                  std::vector<std::byte> payload) override;
+  void notify_room() override { has_room_ = true; }
 
   Other& other_at(NodeId node) { return others_[node.value]; }
   [[nodiscard]] Status make_trunk(NodeId node, Other& other);
@@ -122,7 +124,7 @@ class Forwarder final : private TrunkListener {
   const std::shared_ptr<const ForwardOptions> options_;
   const Identity identity_;
   const detail::Poller& events_;
-  detail::RdmaContext* fabric_ = nullptr;  // null: TCP only
+  detail::RdmaContext* rdma_ = nullptr;  // null: TCP only
   ForwardRequesters& requesters_;
   BufferPool buffers_{FrameReader::buffer_bytes, 4};  // for replies and acknowledgements
   std::unordered_map<std::int32_t, Other> others_;    // by node

@@ -40,12 +40,12 @@ Status RemoteLockServer::visit(const FrameHeader& request, Action&& action) cons
   return is_there ? std::move(refusal) : Status::error(Code::closed, "the locks were freed");
 }
 
-Result<std::uint64_t> RemoteLockServer::try_take(const FrameHeader& request) const {
+Result<std::uint64_t> RemoteLockServer::try_lock(const FrameHeader& request) const {
   LockOutcome outcome_so_far{.is_acquired = false, .is_busy = true};
   TESSERA_RETURN_IF_ERROR(visit(request, [&](QueueLock& lock) {
     int dead_local_rank = -1;
-    const int guest = node_.remote_rank_slot(request.origin);
-    if (const auto outcome = lock.try_take(node_, guest, dead_local_rank)) {
+    const int remote_rank = node_.remote_rank_slot(request.origin);
+    if (const auto outcome = lock.try_lock(node_, remote_rank, dead_local_rank)) {
       outcome_so_far = detail::lock_outcome_of(node_, *outcome, dead_local_rank);
     }
   }));
@@ -54,7 +54,7 @@ Result<std::uint64_t> RemoteLockServer::try_take(const FrameHeader& request) con
 
 void RemoteLockServer::lock(const FrameHeader& request, const Answer& answer) {
   if (request.words[0] == lock_without_waiting) {
-    answer(request, try_take(request));
+    answer(request, try_lock(request));
     return;
   }
   const auto waits = [&](const Waiting& each) { return each.request.origin == request.origin; };
@@ -118,8 +118,8 @@ std::chrono::milliseconds RemoteLockServer::max_delay() const {
   return is_ring_full ? pause_for_room : liveness_interval;
 }
 
-void RemoteLockServer::forget(WorldRank guest) {
-  std::erase_if(waiting_, [&](const Waiting& each) { return each.request.origin == guest; });
+void RemoteLockServer::forget(WorldRank remote_rank) {
+  std::erase_if(waiting_, [&](const Waiting& each) { return each.request.origin == remote_rank; });
 }
 
 }  // namespace tessera::rma::server

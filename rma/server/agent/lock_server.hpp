@@ -27,9 +27,9 @@ namespace tessera::rma::server {
 
 class RemoteLockServer {
  public:
-  /// `lane`: the shard of the directory.
-  explicit RemoteLockServer(detail::Node& node, int lane = 0) noexcept
-      : node_(node), directory_(node.arena(), node.lock_context(), lane) {}
+  /// `shard`: of the directory of slices, which this thread locks.
+  explicit RemoteLockServer(detail::Node& node, int shard = 0) noexcept
+      : node_(node), directory_(node.arena(), node.lock_context(), shard) {}
 
   /// Receives the outcome of a lock request: a word as lock_word() returns it, or an error. An
   /// error that the callback itself has ends its peer's connection; forget() is called for that
@@ -50,7 +50,7 @@ class RemoteLockServer {
   [[nodiscard]] std::chrono::milliseconds max_delay() const;
 
   /// This remote rank is gone: its requests no longer wait.
-  void forget(WorldRank guest);
+  void forget(WorldRank remote_rank);
 
  private:
   struct Waiting {
@@ -60,7 +60,7 @@ class RemoteLockServer {
   /// Calls action(lock) with the lock that `request` names; the lock cannot be freed meanwhile.
   template <class Action>
   Status visit(const FrameHeader& request, Action&& action) const;
-  [[nodiscard]] Result<std::uint64_t> try_take(const FrameHeader& request) const;
+  [[nodiscard]] Result<std::uint64_t> try_lock(const FrameHeader& request) const;
   /// True when it was answered.
   bool advance(Waiting& waiting, const Answer& answer);
 

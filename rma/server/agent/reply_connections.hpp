@@ -36,11 +36,11 @@ class ReplyConnections {
     if (found == of_.end()) {
       return nullptr;
     }
-    note_unflushed(*found->second);
+    record_unflushed(*found->second);
     return found->second;
   }
   /// Something was written to that connection.
-  void note_unflushed(ServerConnection& connection) {
+  void record_unflushed(ServerConnection& connection) {
     if (std::find(written_.begin(), written_.end(), &connection) == written_.end()) {
       written_.push_back(&connection);
     }

@@ -74,16 +74,17 @@ Status put(RequestContext& context, Request& request) {
   if (request.is_stored) {
     return {};
   }
-  return context.executor.visit(request.header, request.pattern, [&](const Place& place) {
-    if (is_inline(request.header)) {
-      alignas(8) const std::uint64_t word = request.header.words[0];
-      return context.executor.put(place, request.pattern,
-                                  reinterpret_cast<const std::byte*>(&word));
-    }
-    return request.header.payload_bytes > 0
-               ? context.executor.put(place, request.pattern, request.payload)
-               : Status();
-  });
+  return context.executor.visit(
+      request.header, request.pattern, [&](const SliceLocation& location) {
+        if (is_inline(request.header)) {
+          alignas(8) const std::uint64_t word = request.header.words[0];
+          return context.executor.put(location, request.pattern,
+                                      reinterpret_cast<const std::byte*>(&word));
+        }
+        return request.header.payload_bytes > 0
+                   ? context.executor.put(location, request.pattern, request.payload)
+                   : Status();
+      });
 }
 
 Status read_get(const RequestContext& context, Request& request, Bytes descriptor) {
@@ -97,17 +98,18 @@ Status read_get(const RequestContext& context, Request& request, Bytes descripto
   return {};
 }
 
-Status get_from(const RequestContext& context, const Request& request, const Place& place) {
+Status get_from(const RequestContext& context, const Request& request,
+                const SliceLocation& location) {
   const Executor& executor = context.executor;
   const std::uint64_t bytes = total_bytes(request.pattern);
   if (bytes <= max_inline_bytes) {
     alignas(8) std::uint64_t word = 0;
     TESSERA_RETURN_IF_ERROR(
-        executor.get(place, request.pattern, reinterpret_cast<std::byte*>(&word)));
+        executor.get(location, request.pattern, reinterpret_cast<std::byte*>(&word)));
     return context.connection.answer(request.header, Kind::value, word);
   }
   std::vector<iovec> pieces;
-  if (executor.pieces_of(place, request.pattern, pieces)) {
+  if (executor.pieces_of(location, request.pattern, pieces)) {
     return context.connection.answer_data(request.header, pieces, bytes);
   }
   if (bytes > max_packed_bytes) {
@@ -118,14 +120,14 @@ Status get_from(const RequestContext& context, const Request& request, const Pla
                     bytes, max_packed_bytes));
   }
   std::vector<std::byte> packed(bytes);
-  TESSERA_RETURN_IF_ERROR(executor.get(place, request.pattern, packed.data()));
+  TESSERA_RETURN_IF_ERROR(executor.get(location, request.pattern, packed.data()));
   return context.connection.answer_data(request.header, std::move(packed));
 }
 
 Status get(RequestContext& context, Request& request) {
-  return context.executor.visit(request.header, request.pattern, [&](const Place& place) {
-    return get_from(context, request, place);
-  });
+  return context.executor.visit(
+      request.header, request.pattern,
+      [&](const SliceLocation& location) { return get_from(context, request, location); });
 }
 
 Status read_accumulate(const RequestContext& context, Request& request, Bytes descriptor) {
@@ -134,11 +136,12 @@ Status read_accumulate(const RequestContext& context, Request& request, Bytes de
 }
 
 Status accumulate(RequestContext& context, Request& request) {
-  return context.executor.visit(request.header, request.terms->pattern, [&](const Place& place) {
-    return request.header.payload_bytes > 0
-               ? context.executor.accumulate(place, *request.terms, request.payload)
-               : Status();
-  });
+  return context.executor.visit(
+      request.header, request.terms->pattern, [&](const SliceLocation& location) {
+        return request.header.payload_bytes > 0
+                   ? context.executor.accumulate(location, *request.terms, request.payload)
+                   : Status();
+      });
 }
 
 Status read_atomic(const RequestContext& context, Request& request, Bytes descriptor) {
@@ -149,13 +152,15 @@ Status read_atomic(const RequestContext& context, Request& request, Bytes descri
 
 Status atomic(RequestContext& context, Request& request) {
   const FrameHeader& header = request.header;
-  return context.executor.visit(header, request.pattern, [&](const Place& place) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(
-        const std::int64_t previous,
-        context.executor.atomic(place, request.atomic, static_cast<std::int64_t>(header.words[0]),
-                                static_cast<std::int64_t>(header.words[1])));
-    return context.connection.answer(header, Kind::value, static_cast<std::uint64_t>(previous));
-  });
+  return context.executor.visit(
+      header, request.pattern, [&](const SliceLocation& location) -> Status {
+        TESSERA_ASSIGN_OR_RETURN(
+            const std::int64_t previous,
+            context.executor.atomic(location, request.atomic,
+                                    static_cast<std::int64_t>(header.words[0]),
+                                    static_cast<std::int64_t>(header.words[1])));
+        return context.connection.answer(header, Kind::value, static_cast<std::uint64_t>(previous));
+      });
 }
 
 // --- Requests that wake or ask about a rank of this node.
@@ -176,21 +181,22 @@ Status read_flag(const RequestContext& context, Request& request, Bytes) {
 
 Status flag(RequestContext& context, Request& request) {
   const FrameHeader& header = request.header;
-  return context.executor.visit(header, request.pattern, [&](const Place& place) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const int listener, local_rank_of(context, header.target));
-    alignas(4) const auto value = static_cast<std::uint32_t>(header.words[0]);
-    // The data that came before are visible before the flag is.
-    if (place.start != nullptr && place.offset % sizeof value == 0) {
-      auto& word = *reinterpret_cast<std::uint32_t*>(place.start + place.offset);
-      std::atomic_ref(word).store(value, std::memory_order_release);
-    } else {
-      std::atomic_thread_fence(std::memory_order_release);
-      TESSERA_RETURN_IF_ERROR(
-          context.executor.put(place, request.pattern, reinterpret_cast<const std::byte*>(&value)));
-    }
-    context.node.ring(listener);
-    return {};
-  });
+  return context.executor.visit(
+      header, request.pattern, [&](const SliceLocation& location) -> Status {
+        TESSERA_ASSIGN_OR_RETURN(const int listener, local_rank_of(context, header.target));
+        alignas(4) const auto value = static_cast<std::uint32_t>(header.words[0]);
+        // The data that came before are visible before the flag is.
+        if (location.start != nullptr && location.offset % sizeof value == 0) {
+          auto& word = *reinterpret_cast<std::uint32_t*>(location.start + location.offset);
+          std::atomic_ref(word).store(value, std::memory_order_release);
+        } else {
+          std::atomic_thread_fence(std::memory_order_release);
+          TESSERA_RETURN_IF_ERROR(context.executor.put(location, request.pattern,
+                                                       reinterpret_cast<const std::byte*>(&value)));
+        }
+        context.node.ring(listener);
+        return {};
+      });
 }
 
 Status notify(RequestContext& context, Request& request) {
@@ -209,21 +215,21 @@ Status notify(RequestContext& context, Request& request) {
 
 // The agent serves other peers, too, and so does not wait for room in a rank's inbox: 0 means try
 // again.
-Status invite(RequestContext& context, Request& request) {
+Status join(RequestContext& context, Request& request) {
   const FrameHeader& header = request.header;
-  TESSERA_ASSIGN_OR_RETURN(const int invited, local_rank_of(context, header.target));
+  TESSERA_ASSIGN_OR_RETURN(const int receiver, local_rank_of(context, header.target));
   TESSERA_ASSIGN_OR_RETURN(const bool is_in,
-                           context.node.try_send_join(invited, {.key = header.words[0],
-                                                                .offset = header.offset,
-                                                                .sender = header.origin.value,
-                                                                .memory = header.region.value}));
+                           context.node.try_send_join(receiver, {.key = header.words[0],
+                                                                 .offset = header.offset,
+                                                                 .sender = header.origin.value,
+                                                                 .memory = header.region.value}));
   return context.connection.answer(header, Kind::value, is_in ? 1 : 0);
 }
 
 Status probe(RequestContext& context, Request& request) {
   const detail::Node& node = context.node;
   TESSERA_ASSIGN_OR_RETURN(const int asked, local_rank_of(context, request.header.target));
-  const detail::PeerState state = !node.is_gone(asked)   ? detail::PeerState::here
+  const detail::PeerState state = !node.is_gone(asked)   ? detail::PeerState::alive
                                   : node.has_left(asked) ? detail::PeerState::left
                                                          : detail::PeerState::died;
   return context.connection.answer(request.header, Kind::value, static_cast<std::uint64_t>(state));
@@ -312,8 +318,8 @@ std::uint64_t bytes_for_device(const detail::DirectorySlice& slice) noexcept {
 }
 
 // `end`: the end of the accessed bytes, as an offset in the slice.
-Status check_for_device(const Place& place, std::uint64_t end) {
-  return end <= bytes_for_device(place.slice)
+Status check_for_device(const SliceLocation& location, std::uint64_t end) {
+  return end <= bytes_for_device(location.slice)
              ? Status()
              : Status::error(Code::unsupported,
                              "sparse or attached memory can be reached only by requests");
@@ -339,24 +345,26 @@ Status read_locate(const RequestContext& context, Request& request, Bytes) {
 }
 
 Status locate(RequestContext& context, Request& request) {
-  return context.executor.visit(request.header, request.pattern, [&](const Place& place) -> Status {
-    detail::RdmaContext* const fabric = context.options.fabric;
-    if (fabric == nullptr) {
-      return Status::error(Code::unsupported, "this node's agent has no network other than TCP");
-    }
-    if (place.offset >= place.slice.bytes) {
-      return Status::error(Code::out_of_range,
-                           fmt::format("there is no byte at offset {} of a slice of {} bytes",
-                                       place.offset, place.slice.bytes));
-    }
-    TESSERA_RETURN_IF_ERROR(check_for_device(place, place.offset + 1));
-    TESSERA_ASSIGN_OR_RETURN(
-        const detail::RemoteSpan span,
-        fabric->expose(place.start + place.offset, bytes_for_device(place.slice) - place.offset));
-    const auto bytes = encode(span);
-    return context.connection.answer_data(request.header,
-                                          std::vector<std::byte>(bytes.begin(), bytes.end()));
-  });
+  return context.executor.visit(
+      request.header, request.pattern, [&](const SliceLocation& location) -> Status {
+        detail::RdmaContext* const rdma = context.options.rdma;
+        if (rdma == nullptr) {
+          return Status::error(Code::unsupported,
+                               "this node's agent has no network other than TCP");
+        }
+        if (location.offset >= location.slice.bytes) {
+          return Status::error(Code::out_of_range,
+                               fmt::format("there is no byte at offset {} of a slice of {} bytes",
+                                           location.offset, location.slice.bytes));
+        }
+        TESSERA_RETURN_IF_ERROR(check_for_device(location, location.offset + 1));
+        TESSERA_ASSIGN_OR_RETURN(const detail::RemoteSpan span,
+                                 rdma->expose(location.start + location.offset,
+                                              bytes_for_device(location.slice) - location.offset));
+        const auto bytes = encode(span);
+        return context.connection.answer_data(request.header,
+                                              std::vector<std::byte>(bytes.begin(), bytes.end()));
+      });
 }
 
 Status read_push(const RequestContext& context, Request& request, Bytes descriptor) {
@@ -367,22 +375,25 @@ Status read_push(const RequestContext& context, Request& request, Bytes descript
 // The reply follows the bytes, so the path has to keep that order.
 Status push(RequestContext& context, Request& request) {
   const FrameHeader& header = request.header;
-  return context.executor.visit(header, request.pattern, [&](const Place& place) -> Status {
-    detail::RdmaConnection* const way = context.connection.path();
-    if (way == nullptr) {
-      return Status::error(Code::unsupported, "only a path can write into another node's memory");
-    }
-    if (!way->has_ordered_writes()) {
-      return Status::error(Code::unsupported,
-                           "this path does not keep writes before the answer that follows them");
-    }
-    const auto& shape = std::get<CopyShape>(request.pattern);
-    const auto reach = static_cast<std::uint64_t>(shape.remote_extent().highest);
-    TESSERA_RETURN_IF_ERROR(check_for_device(place, place.offset + reach));
-    TESSERA_RETURN_IF_ERROR(way->push(place.start + place.offset, shape,
-                                      {.address = header.words[0], .key = header.words[1]}));
-    return context.connection.answer(header, Kind::done);
-  });
+  return context.executor.visit(
+      header, request.pattern, [&](const SliceLocation& location) -> Status {
+        detail::RdmaConnection* const way = context.connection.path();
+        if (way == nullptr) {
+          return Status::error(Code::unsupported,
+                               "only a path can write into another node's memory");
+        }
+        if (!way->has_ordered_writes()) {
+          return Status::error(
+              Code::unsupported,
+              "this path does not keep writes before the answer that follows them");
+        }
+        const auto& shape = std::get<CopyShape>(request.pattern);
+        const auto reach = static_cast<std::uint64_t>(shape.remote_extent().highest);
+        TESSERA_RETURN_IF_ERROR(check_for_device(location, location.offset + reach));
+        TESSERA_RETURN_IF_ERROR(way->push(location.start + location.offset, shape,
+                                          {.address = header.words[0], .key = header.words[1]}));
+        return context.connection.answer(header, Kind::done);
+      });
 }
 
 // --- Requests for other nodes.
@@ -404,7 +415,7 @@ Status read_forwarded(const RequestContext& context, Request& request, Bytes des
 }
 
 Status forward(RequestContext& context, Request& request) {
-  context.options.forwarder->pass_on(request.header, request.forwarded_descriptor,
+  context.options.forwarder->forward(request.header, request.forwarded_descriptor,
                                      std::exchange(request.forwarded_payload, {}),
                                      context.connection.descriptor());
   return {};
@@ -445,7 +456,7 @@ constexpr std::array<RequestHandler, kind_count + 1> make_handlers() {
   set(Kind::fence, {.execute = fence});
   set(Kind::lock, {.execute = lock});
   set(Kind::notify, {.execute = notify});
-  set(Kind::invite, {.execute = invite});
+  set(Kind::join, {.execute = join});
   set(Kind::probe, {.execute = probe});
   set(Kind::introduce, {.execute = introduce});
   return table;

@@ -14,7 +14,7 @@ namespace tessera::rma::server {
 
 RequestReceiver::RequestReceiver(ServerConnection& connection, detail::Node& node,
                                  RemoteLockServer& locks, const ServerConnectionOptions& options)
-    : context_{connection, node, locks, options, Executor(node, options.lane, options.limits)} {}
+    : context_{connection, node, locks, options, Executor(node, options.shard, options.limits)} {}
 
 // --- Checks. An error here ends the connection: no correct peer sends such a frame.
 
@@ -98,7 +98,7 @@ bool RequestReceiver::takes(const FrameHeader& header) {
   }
   waits_for_trunk_ =
       context_.options.forwarder != nullptr && is_for_other(header) &&
-      !context_.options.forwarder->may_take(header, context_.connection.descriptor());
+      !context_.options.forwarder->may_forward(header, context_.connection.descriptor());
   return !waits_for_trunk_;
 }
 
@@ -159,7 +159,7 @@ Status RequestReceiver::place_payload(std::span<const std::byte> payload,
     current_.payload = payload.data();
     return {};
   }
-  find_places(into);
+  find_destinations(into);
   if (is_in_place_) {
     return {};
   }
@@ -179,13 +179,13 @@ Status RequestReceiver::place_payload(std::span<const std::byte> payload,
 }
 
 // Long rows of mapped memory and long deliveries go directly to their target.
-void RequestReceiver::find_places(std::vector<iovec>& into) {
+void RequestReceiver::find_destinations(std::vector<iovec>& into) {
   const FrameHeader& header = current_.header;
   const Executor& executor = context_.executor;
   if (header.kind == Kind::put && executor.goes_direct(current_.pattern)) {
-    const Result<Place> place = executor.find(header, current_.pattern);
-    current_.refusal = place.status();
-    is_in_place_ = place.ok() && executor.pieces_of(*place, current_.pattern, into);
+    const Result<SliceLocation> location = executor.find(header, current_.pattern);
+    current_.refusal = location.status();
+    is_in_place_ = location.ok() && executor.pieces_of(*location, current_.pattern, into);
   } else if (header.kind == Kind::deliver && header.payload_bytes <= max_packed_bytes &&
              executor.goes_direct(CopyShape::contiguous(header.payload_bytes))) {
     current_.refusal = executor.visit_mail(header, [&](std::byte* memory) {
@@ -204,37 +204,39 @@ void RequestReceiver::store_in_place(Store&& store) {
   if (!refusal.ok()) {
     return;
   }
-  refusal = current_.header.kind == Kind::deliver
-                ? context_.executor.visit_mail(current_.header, [&](std::byte*) { store(); })
-                : context_.executor.visit(current_.header, current_.pattern, [&](const Place&) {
-                    store();
-                    return Status();
-                  });
+  refusal =
+      current_.header.kind == Kind::deliver
+          ? context_.executor.visit_mail(current_.header, [&](std::byte*) { store(); })
+          : context_.executor.visit(current_.header, current_.pattern, [&](const SliceLocation&) {
+              store();
+              return Status();
+            });
 }
 
-void RequestReceiver::store_payload(std::span<const iovec> places,
+void RequestReceiver::store_payload(std::span<const iovec> destinations,
                                     std::span<const std::byte> bytes) {
   if (!is_in_place_) {
-    FrameSink::store_payload(places, bytes);
+    FrameSink::store_payload(destinations, bytes);
     return;
   }
-  store_in_place([&] { FrameSink::store_payload(places, bytes); });
+  store_in_place([&] { FrameSink::store_payload(destinations, bytes); });
 }
 
-Result<std::size_t> RequestReceiver::receive_payload(Channel& channel, std::vector<iovec>& places,
+Result<std::size_t> RequestReceiver::receive_payload(Channel& channel,
+                                                     std::vector<iovec>& destinations,
                                                      std::size_t next, iovec rest) {
   if (!is_in_place_) {
-    return FrameSink::receive_payload(channel, places, next, rest);
+    return FrameSink::receive_payload(channel, destinations, next, rest);
   }
   Result<std::size_t> came = std::size_t{0};
-  store_in_place([&] { came = FrameSink::receive_payload(channel, places, next, rest); });
+  store_in_place([&] { came = FrameSink::receive_payload(channel, destinations, next, rest); });
   if (current_.refusal.ok()) {
     return came;
   }
   const std::size_t room =
-      std::min(total_bytes(std::span(std::as_const(places)).subspan(next)), max_packed_bytes);
-  const iovec place{packed_.take(room), room};
-  return channel.receive(std::span(&place, 1));
+      std::min(total_bytes(std::span(std::as_const(destinations)).subspan(next)), max_packed_bytes);
+  const iovec piece{packed_.take(room), room};
+  return channel.receive(std::span(&piece, 1));
 }
 
 // The bytes of an unfinished delivery are not read, because its flag was not stored.

@@ -43,9 +43,10 @@ class RequestReceiver final : public FrameSink {
   Status caught_up() override;
   [[nodiscard]] bool takes(const FrameHeader& header) override;
   [[nodiscard]] bool is_latency_critical(const FrameHeader& header) const override;
-  Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
+  Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& destinations,
                                       std::size_t next, iovec rest) override;
-  void store_payload(std::span<const iovec> places, std::span<const std::byte> bytes) override;
+  void store_payload(std::span<const iovec> destinations,
+                     std::span<const std::byte> bytes) override;
 
   /// A request cannot be passed on yet.
   [[nodiscard]] bool waits_for_trunk() const noexcept { return waits_for_trunk_; }
@@ -65,7 +66,7 @@ class RequestReceiver final : public FrameSink {
   Status check_forwarded(const FrameHeader& header) const;
   Status check_form(const FrameHeader& header) const;
   Status place_payload(std::span<const std::byte> payload, std::vector<iovec>& into);
-  void find_places(std::vector<iovec>& into);
+  void find_destinations(std::vector<iovec>& into);
   template <class Store>
   void store_in_place(Store&& store);
 

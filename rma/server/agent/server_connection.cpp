@@ -13,7 +13,7 @@
 namespace tessera::rma::server {
 namespace {
 
-FrameHeader answer_to(const FrameHeader& request, Kind kind) noexcept {
+FrameHeader reply_header(const FrameHeader& request, Kind kind) noexcept {
   return {.kind = kind,
           .origin = request.origin,
           .target = request.target,
@@ -39,7 +39,7 @@ std::string ServerConnection::peer_name() const {
                                 : channel_->peer();
 }
 
-// The agent serves others, too: if memory runs out elsewhere, only this connection ends.
+// The agent serves other connections too, so an allocation failure ends only this one.
 Result<bool> ServerConnection::advance() {
   return detail::catch_bad_alloc(
       [this] { return peer_.is_authenticated ? reader_.advance() : shake_hands(); },
@@ -50,17 +50,17 @@ Result<bool> ServerConnection::advance() {
 Result<bool> ServerConnection::shake_hands() {
   std::array<std::byte, 512> bytes;
   const iovec room{bytes.data(), bytes.size()};
-  TESSERA_ASSIGN_OR_RETURN(const std::size_t came, channel_->receive(std::span(&room, 1)));
-  if (came == 0) {
+  TESSERA_ASSIGN_OR_RETURN(const std::size_t received, channel_->receive(std::span(&room, 1)));
+  if (received == 0) {
     return false;
   }
   has_begun_ = true;
-  const auto in = std::span<const std::byte>(bytes).first(came);
+  const auto in = std::span<const std::byte>(bytes).first(received);
   const auto progress = handshake_->feed(in);
   const auto out = handshake_->outgoing();
   if (!out.empty()) {
-    const iovec piece{const_cast<std::byte*>(out.data()), out.size()};
-    TESSERA_ASSIGN_OR_RETURN(const std::size_t sent, channel_->send(std::span(&piece, 1)));
+    const iovec message{const_cast<std::byte*>(out.data()), out.size()};
+    TESSERA_ASSIGN_OR_RETURN(const std::size_t sent, channel_->send(std::span(&message, 1)));
     handshake_->sent(sent);
   }
   TESSERA_RETURN_IF_ERROR(progress.status());
@@ -76,7 +76,7 @@ Result<bool> ServerConnection::shake_hands() {
 
 Status ServerConnection::flush() {
   TESSERA_RETURN_IF_ERROR(queue_.flush());
-  return next_ == nullptr ? Status() : move_to_path();
+  return next_channel_ == nullptr ? Status() : move_to_rdma();
 }
 
 void ServerConnection::send_reason(const Status& reason) {
@@ -86,7 +86,7 @@ void ServerConnection::send_reason(const Status& reason) {
   }
 }
 
-void ServerConnection::say_bye() {
+void ServerConnection::send_bye() {
   if (peer_.is_authenticated) {
     const FrameHeader bye{.kind = Kind::bye, .origin = peer_.origin};
     try_to_post({}, [&] {
@@ -118,8 +118,8 @@ std::string ServerConnection::unfinished() const {
 
 // --- Replies.
 
-// A process that sends a request by another agent gets the reply over its own connection, if it has
-// one here.
+// Other agents forward requests over a trunk. The reply to such a request goes directly over the
+// connection of the rank that sent it, if that rank has one to this agent.
 SendQueue& ServerConnection::queue_for(const FrameHeader& request) {
   if (request.forwarder < 0 || request.reply_to < 0 || options_.replies == nullptr) {
     return queue_;
@@ -128,9 +128,9 @@ SendQueue& ServerConnection::queue_for(const FrameHeader& request) {
   return other != nullptr ? other->queue_ : queue_;
 }
 
-// A peer that cannot be sent its reply is lost. If the reply uses another connection, its loss is
-// found when that connection is read.
-Status ServerConnection::note_sent(const FrameHeader& request, Status posted) {
+// If the reply to a peer cannot be posted, its connection ends. A direct reply uses another
+// connection, whose failure is reported when that connection is read.
+Status ServerConnection::record_posted(const FrameHeader& request, Status posted) {
   if (request.forwarder >= 0 && request.reply_to >= 0) {
     return {};
   }
@@ -138,10 +138,10 @@ Status ServerConnection::note_sent(const FrameHeader& request, Status posted) {
   return posted;
 }
 
-// For replies that nothing else can take the place of.
+// For messages that the peer must get: without memory to post one, the connection ends.
 template <class Post>
 Status ServerConnection::try_to_post(const FrameHeader& request, const Post& post) {
-  return note_sent(request, detail::catch_bad_alloc(post));
+  return record_posted(request, detail::catch_bad_alloc(post));
 }
 
 Status ServerConnection::send(const FrameHeader& frame, std::vector<std::byte> payload) {
@@ -152,7 +152,7 @@ Status ServerConnection::send(const FrameHeader& frame, std::vector<std::byte> p
 }
 
 Status ServerConnection::answer(const FrameHeader& request, Kind kind, std::uint64_t word) {
-  FrameHeader header = answer_to(request, kind);
+  FrameHeader header = reply_header(request, kind);
   header.words[0] = word;
   return try_to_post(request, [&] {
     return queue_for(request).post(encode(header), {}, nullptr, SendQueue::When::soon);
@@ -164,23 +164,23 @@ Status ServerConnection::answer(const FrameHeader& request, const Result<std::ui
 }
 
 Status ServerConnection::answer_data(const FrameHeader& request, std::vector<std::byte> packed) {
-  FrameHeader header = answer_to(request, Kind::data);
+  FrameHeader header = reply_header(request, Kind::data);
   header.payload_bytes = packed.size();
-  return note_sent(
+  return record_posted(
       request, queue_for(request).post(encode(header), std::move(packed), SendQueue::When::soon));
 }
 
 Status ServerConnection::answer_data(const FrameHeader& request, std::span<const iovec> pieces,
                                      std::uint64_t bytes) {
-  FrameHeader header = answer_to(request, Kind::data);
+  FrameHeader header = reply_header(request, Kind::data);
   header.payload_bytes = bytes;
-  return note_sent(request,
-                   queue_for(request).post(encode(header), pieces, nullptr, SendQueue::When::soon));
+  return record_posted(
+      request, queue_for(request).post(encode(header), pieces, nullptr, SendQueue::When::soon));
 }
 
 Status ServerConnection::answer_failure(const FrameHeader& request, const Status& failure) {
   return try_to_post(request, [&] {
-    FrameHeader header = answer_to(request, Kind::failed);
+    FrameHeader header = reply_header(request, Kind::failed);
     std::vector<std::byte> text;
     encode_failure(failure, text);
     header.payload_bytes = text.size();
@@ -188,38 +188,39 @@ Status ServerConnection::answer_failure(const FrameHeader& request, const Status
   });
 }
 
-// --- Networks other than TCP.
+// --- The move from TCP to an RDMA connection ("path" in the wire format).
 
-// The peer sends nothing until it has the reply, and then continues over the path.
+// The peer sends nothing until it has the reply, and then continues over the RDMA connection.
 Status ServerConnection::open_connection(const FrameHeader& request,
                                          const detail::RdmaAddressBytes& other) {
-  if (options_.fabric == nullptr || next_ != nullptr || !channel_->shows_room()) {
+  if (options_.rdma == nullptr || next_channel_ != nullptr || !channel_->shows_room()) {
     return Status::error(Code::unsupported,
                          "this node's agent has no network other than TCP, or the "
                          "connection has already left TCP");
   }
-  TESSERA_ASSIGN_OR_RETURN(auto path, options_.fabric->open_connection());
-  TESSERA_RETURN_IF_ERROR(path->connect(other));
-  const detail::RdmaAddressBytes address = path->address();
+  TESSERA_ASSIGN_OR_RETURN(auto connection, options_.rdma->open_connection());
+  TESSERA_RETURN_IF_ERROR(connection->connect(other));
+  const detail::RdmaAddressBytes address = connection->address();
   TESSERA_RETURN_IF_ERROR(
       answer_data(request, std::vector<std::byte>(address.begin(), address.end())));
-  next_ = std::move(path);
+  next_channel_ = std::move(connection);
   return {};
 }
 
-// Switches once nothing is left to be sent over the old channel.
-Status ServerConnection::move_to_path() {
+// Called by flush(): the reply with this end's address goes over TCP first.
+Status ServerConnection::move_to_rdma() {
   if (!queue_.is_empty()) {
     return {};
   }
   if (reader_.is_inside_frame()) {
-    return Status::error(Code::protocol, fmt::format("{} asked for a path and did not wait for the "
-                                                     "answer",
-                                                     peer_name()));
+    return Status::error(Code::protocol,
+                         fmt::format("{} asked to move to RDMA, but sent more over TCP before the "
+                                     "reply",
+                                     peer_name()));
   }
-  next_->watch(std::move(channel_));
-  path_ = next_.get();
-  channel_ = std::move(next_);
+  next_channel_->watch(std::move(channel_));
+  path_ = next_channel_.get();
+  channel_ = std::move(next_channel_);
   queue_.move_to(*channel_);
   reader_.move_to(*channel_);
   return {};

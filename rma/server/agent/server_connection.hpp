@@ -32,14 +32,13 @@
 namespace tessera::rma::server {
 
 struct ServerConnectionOptions {
-  int lane = 0;  ///< shard of the directory
+  int shard = 0;  ///< of the directory of slices: the one that this agent thread locks
   /// Replies that had no room; above this no request is read.
   std::size_t max_unsent_reply_bytes = max_packed_bytes;
   PackingLimits limits{};
-  detail::RdmaContext* fabric =
-      nullptr;                     ///< over which peers may continue; outlives the connection
-  BufferPool* buffers = nullptr;   ///< receive buffers; null: the connection has its own
-  Forwarder* forwarder = nullptr;  ///< passes on requests for other nodes; null: none
+  detail::RdmaContext* rdma = nullptr;  ///< over which peers may continue; outlives the connection
+  BufferPool* buffers = nullptr;        ///< receive buffers; null: the connection has its own
+  Forwarder* forwarder = nullptr;       ///< passes on requests for other nodes; null: none
   /// Connections for direct replies to forwarded requests; null: none.
   ReplyConnections* replies = nullptr;
   RouteTable* routes = nullptr;  ///< the agent's record of routes; null: none
@@ -61,15 +60,15 @@ class ServerConnection {
   ServerConnection(std::unique_ptr<Channel> channel, HandshakeServer handshake, detail::Node& node,
                    RemoteLockServer& locks, const ServerConnectionOptions& options = {});
 
-  /// Reads what has come and executes it; returns whether anything came. Errors: peer_lost,
-  /// protocol: the connection is over.
+  /// Receives bytes and executes the requests in them; returns whether any arrived. Errors:
+  /// peer_lost, protocol; the connection has then ended.
   Result<bool> advance();
   /// Sends more of the replies. Errors: as advance().
   Status flush();
-  /// Sends the peer the reason why the connection ends, as far as there is room.
+  /// Sends the peer the reason why the connection ends, unless the channel has no room.
   void send_reason(const Status& reason);
-  /// Notifies the peer that the agent shuts down properly, as far as there is room.
-  void say_bye();
+  /// Notifies the peer that the agent shuts down in order, unless the channel has no room.
+  void send_bye();
   /// Frees memory that was not used since the last call.
   void release_unused() noexcept;
   /// As Channel::check.
@@ -78,8 +77,8 @@ class ServerConnection {
   Status on_readable() { return channel_->on_readable(); }
 
   [[nodiscard]] int descriptor() const noexcept { return channel_->descriptor(); }
-  /// The events (epoll flags) to wait for at the descriptor. For a request that waits in the
-  /// reader, none may come from the peer, so the connection waits for room to send.
+  /// The events (epoll flags) to wait for at the descriptor. If a whole request waits in the
+  /// reader, the peer may send nothing more, so the connection waits until it can send.
   [[nodiscard]] std::uint32_t wanted_events() const noexcept;
   /// Whether requests may be read: the peer takes its replies, and no request waits to be passed
   /// on.
@@ -115,24 +114,24 @@ class ServerConnection {
                      std::uint64_t bytes);
   Status answer_failure(const FrameHeader& request, const Status& failure);
   // For the handlers of requests that concern the connection itself:
-  /// Opens a path to the address `other` and answers with its own; flush() moves there after the
-  /// answer. Errors: unsupported, and as RdmaContext::open_connection().
+  /// Opens an RDMA connection to the address `other` and replies with its own address. flush()
+  /// moves there after the reply. Errors: unsupported, and as RdmaContext::open_connection().
   Status open_connection(const FrameHeader& request, const detail::RdmaAddressBytes& other);
-  /// The channel, if it is a path; else null.
+  /// The channel if it is an RDMA connection; else null.
   [[nodiscard]] detail::RdmaConnection* path() const noexcept { return path_; }
 
  private:
   Result<bool> shake_hands();
-  Status move_to_path();
+  Status move_to_rdma();
   [[nodiscard]] SendQueue& queue_for(const FrameHeader& request);
-  Status note_sent(const FrameHeader& request, Status posted);
+  Status record_posted(const FrameHeader& request, Status posted);
   template <class Post>
   Status try_to_post(const FrameHeader& request, const Post& post);
 
   std::unique_ptr<Channel> channel_;
-  // Replaces the channel after the reply that says so.
-  std::unique_ptr<detail::RdmaConnection> next_;
-  detail::RdmaConnection* path_ = nullptr;      // the channel, once it is a path
+  // Replaces the channel after the reply to the request to move.
+  std::unique_ptr<detail::RdmaConnection> next_channel_;
+  detail::RdmaConnection* path_ = nullptr;      // the channel, after the move
   std::unique_ptr<HandshakeServer> handshake_;  // until the peer is authenticated
   detail::Node& node_;
   const ServerConnectionOptions options_;
@@ -140,7 +139,7 @@ class ServerConnection {
   SendQueue queue_;
   RequestReceiver receiver_;
   FrameReader reader_;
-  bool has_begun_ = false;  // bytes of a handshake have come
+  bool has_begun_ = false;  // bytes of a handshake have arrived
 };
 
 }  // namespace tessera::rma::server

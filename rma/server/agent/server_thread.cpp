@@ -86,22 +86,22 @@ Status ServerThread::open() {
   }
   TESSERA_RETURN_IF_ERROR(events_.watch(waking_.get(), EPOLLIN));
   if (shared_.options.rdma_provider != nullptr) {
-    TESSERA_RETURN_IF_ERROR(open_fabric());
+    TESSERA_RETURN_IF_ERROR(open_rdma());
   }
   // Edge-triggered: processes of this node write to the bell, and no thread reads it.
   return events_.watch(node_.memory().agent_bell(), EPOLLIN | EPOLLET);
 }
 
-// Without a fabric, peers that ask for a path are refused and continue over TCP.
-Status ServerThread::open_fabric() {
+// Without RDMA, the agent refuses requests to move, and peers continue over TCP.
+Status ServerThread::open_rdma() {
   auto made = shared_.options.rdma_provider->create();
   if (!made.ok()) {
     shared_.options.warn(shared_.name() + "is reached over TCP: " + made.status().message());
     return {};
   }
-  fabric_ = std::move(made).take();
-  connections_.offer(*fabric_);
-  return events_.watch(fabric_->descriptor(), EPOLLIN);
+  rdma_ = std::move(made).take();
+  connections_.offer(*rdma_);
+  return events_.watch(rdma_->descriptor(), EPOLLIN);
 }
 
 void ServerThread::run() noexcept {
@@ -118,7 +118,7 @@ void ServerThread::run() noexcept {
     {
       const std::lock_guard guard(iteration_mutex_);
       is_busy = poll_once();
-      note_iteration(is_busy);
+      record_iteration(is_busy);
       is_awake = stays_awake();
     }
     if (is_busy) {
@@ -135,7 +135,7 @@ void ServerThread::run() noexcept {
     }
   }
   const std::lock_guard guard(iteration_mutex_);
-  connections_.say_bye();
+  connections_.send_bye();
 }
 
 void ServerThread::advance() noexcept {
@@ -145,7 +145,7 @@ void ServerThread::advance() noexcept {
   }
   poll_once();
   if (connections_.take_urgent()) {
-    handoff_.note_urgent();
+    handoff_.record_urgent();
   }
   // The thread may have been about to sleep for longer than the new requests allow.
   if (max_sleep().count() < sleeps_ms_.load()) {
@@ -191,13 +191,13 @@ bool ServerThread::poll_peers() {
   return is_busy || came;
 }
 
-// Serves the peers whose data came over the fabric.
+// Serves the peers whose data arrived over RDMA.
 bool ServerThread::serve_rdma_peers() {
-  if (fabric_ == nullptr) {
+  if (rdma_ == nullptr) {
     return false;
   }
-  const bool came = fabric_->progress() > 0;
-  for (const int fd : fabric_->take_ready_descriptors()) {
+  const bool came = rdma_->progress() > 0;
+  for (const int fd : rdma_->take_ready_descriptors()) {
     connections_.serve(fd);
   }
   return came;
@@ -210,7 +210,7 @@ bool ServerThread::take_events() {
   bool came = false;
   bool has_callers = false;
   for (const epoll_event& event : events_.take(ready)) {
-    if (fabric_ != nullptr && event.data.fd == fabric_->descriptor()) {
+    if (rdma_ != nullptr && event.data.fd == rdma_->descriptor()) {
       continue;  // it stays readable until the thread is about to sleep
     }
     if (event.data.fd == shared_.listener.descriptor()) {
@@ -251,18 +251,18 @@ bool ServerThread::stays_awake() const {
   const PollDuration wanted = shared_.options.stay_awake;
   const auto now = Clock::now();
   return wanted == PollDuration::max() ||
-         (now - last_arrival_ < wanted && !oversubscription_.is_here(now));
+         (now - last_arrival_ < wanted && !oversubscription_.is_oversubscribed(now));
 }
 
 // A computing thread keeps the core for a time slice of some milliseconds; a sleeping thread gets
 // the core as soon as something comes. So if something came while the agent had yielded, the agent
 // sleeps instead of polling, for a time that grows.
-void ServerThread::note_iteration(bool is_busy) {
+void ServerThread::record_iteration(bool is_busy) {
   if (connections_.take_urgent()) {
-    handoff_.note_urgent();
+    handoff_.record_urgent();
   }
   if (std::exchange(was_preempted_, false) && is_busy) {
-    oversubscription_.note_loss(Clock::now());
+    oversubscription_.record_lost_slice(Clock::now());
   }
 }
 
@@ -279,11 +279,11 @@ void ServerThread::sleep() {
     const std::chrono::milliseconds wanted = max_sleep();
     longest = wanted;
     sleeps_ms_.store(wanted.count());
-    if (fabric_ != nullptr && fabric_->descriptor() < 0) {
+    if (rdma_ != nullptr && rdma_->descriptor() < 0) {
       longest = std::min(longest, detail::Poller::polling_pause(Clock::now() - last_arrival_));
     }
   }
-  const bool may_sleep = !was_rung() && (fabric_ == nullptr || fabric_->arm());
+  const bool may_sleep = !was_rung() && (rdma_ == nullptr || rdma_->arm());
   const bool has_events = events_.wait(may_sleep ? longest : std::chrono::nanoseconds(0));
   sleeps_ms_.store(0);
   sleepers.fetch_sub(1);

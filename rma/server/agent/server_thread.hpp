@@ -60,7 +60,7 @@ class ServerThread {
 
   ServerThread(AgentState& shared, int number);
   Status open();
-  Status open_fabric();
+  Status open_rdma();
 
   void run() noexcept;
   bool poll_once() noexcept;
@@ -71,7 +71,7 @@ class ServerThread {
   void answer_locks();
 
   [[nodiscard]] bool stays_awake() const;
-  void note_iteration(bool is_busy);
+  void record_iteration(bool is_busy);
   void sleep();
   [[nodiscard]] bool was_rung() const noexcept;
   [[nodiscard]] std::chrono::milliseconds max_sleep() const;
@@ -92,7 +92,7 @@ class ServerThread {
   detail::Descriptor waking_{-1};  // an eventfd
   std::mutex new_mutex_;
   std::vector<std::unique_ptr<Channel>> new_;
-  std::unique_ptr<detail::RdmaContext> fabric_;  // null: TCP only
+  std::unique_ptr<detail::RdmaContext> rdma_;  // null: TCP only
   ConnectionTable connections_;
 
   std::atomic<std::uint32_t> seen_rings_{0};

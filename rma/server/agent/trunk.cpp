@@ -20,7 +20,7 @@ Status Trunk::open() {
   TESSERA_ASSIGN_OR_RETURN(channel_, begin_to_connect(options_.address, options_.congestion));
   TESSERA_ASSIGN_OR_RETURN(auto handshake,
                            HandshakeClient::create(options_.secret, {.job = options_.job,
-                                                                     .origin = options_.carrier,
+                                                                     .origin = options_.agent_host,
                                                                      .node = options_.other}));
   handshake_.emplace(std::move(handshake));
   queue_.emplace(*channel_);
@@ -29,13 +29,13 @@ Status Trunk::open() {
   return {};
 }
 
-Status Trunk::pass_on(const ForwardedRequest& forwarded, std::span<const std::byte> descriptor,
+Status Trunk::forward(const ForwardedRequest& forwarded, std::span<const std::byte> descriptor,
                       std::vector<std::byte> payload) {
   FrameHeader request = forwarded.request;
   request.forwarder = options_.own.value;
   in_flight_.push_back(forwarded);
   bytes_in_flight_ += forwarded.bytes;
-  // If memory runs out here, the request is refused by the caller.
+  // If memory runs out here, the caller refuses the request, which then is not in flight.
   struct Undo {
     ~Undo() {
       if (trunk != nullptr) {
@@ -61,21 +61,21 @@ Status Trunk::post(const FrameHeader& request, std::span<const std::byte> descri
 }
 
 Status Trunk::advance() {
-  if (state_ < State::asking_for_path) {
-    TESSERA_RETURN_IF_ERROR(greet());
+  if (state_ < State::requesting_rdma) {
+    TESSERA_RETURN_IF_ERROR(continue_handshake());
   }
-  if (state_ >= State::asking_for_path) {
+  if (state_ >= State::requesting_rdma) {
     TESSERA_RETURN_IF_ERROR(reader_->advance().status());
   }
   return flush();
 }
 
 Status Trunk::flush() {
-  return state_ >= State::asking_for_path ? queue_->flush() : Status();
+  return state_ >= State::requesting_rdma ? queue_->flush() : Status();
 }
 
 // A socket that is still connecting accepts no bytes; if connecting failed, send() reports it.
-Status Trunk::send_greeting() {
+Status Trunk::send_handshake() {
   while (!handshake_->outgoing().empty()) {
     const auto out = handshake_->outgoing();
     const iovec piece{const_cast<std::byte*>(out.data()), out.size()};
@@ -84,14 +84,14 @@ Status Trunk::send_greeting() {
       return {};
     }
     handshake_->sent(sent);
-    state_ = State::greeting;
+    state_ = State::handshake;
   }
   return {};
 }
 
 // The other agent only answers, so these bytes contain no frames.
-Status Trunk::greet() {
-  TESSERA_RETURN_IF_ERROR(send_greeting());
+Status Trunk::continue_handshake() {
+  TESSERA_RETURN_IF_ERROR(send_handshake());
   if (state_ == State::connecting) {
     return {};
   }
@@ -103,27 +103,27 @@ Status Trunk::greet() {
   }
   TESSERA_ASSIGN_OR_RETURN(const HandshakeProgress progress,
                            handshake_->feed(std::span<const std::byte>(bytes).first(came)));
-  TESSERA_RETURN_IF_ERROR(send_greeting());
-  return progress.finished ? introduce() : Status();
+  TESSERA_RETURN_IF_ERROR(send_handshake());
+  return progress.finished ? send_introduction() : Status();
 }
 
 // A new socket has room for the end of a handshake.
-Status Trunk::introduce() {
+Status Trunk::send_introduction() {
   if (!handshake_->outgoing().empty()) {
     return Status::error(Code::internal, "a new connection has no room for a handshake");
   }
   handshake_.reset();
   const FrameHeader introduction{.kind = Kind::introduce,
-                                 .origin = options_.carrier,
+                                 .origin = options_.agent_host,
                                  .forwarder = options_.own.value,
                                  .words = {static_cast<std::uint64_t>(ConnectionUse::agent), 0}};
   TESSERA_RETURN_IF_ERROR(queue_->post(encode(introduction), {}, nullptr));
-  return options_.fabric != nullptr ? ask_for_path() : send_waiting();
+  return options_.rdma != nullptr ? request_rdma() : send_waiting();
 }
 
-// Requests that are to be passed on wait for the reply.
-Status Trunk::ask_for_path() {
-  auto path = options_.fabric->open_connection();
+// Requests to forward wait for the reply.
+Status Trunk::request_rdma() {
+  auto path = options_.rdma->open_connection();
   if (!path.ok()) {
     return send_waiting();
   }
@@ -131,15 +131,15 @@ Status Trunk::ask_for_path() {
   const detail::RdmaAddressBytes mine = path_->address();
   const FrameHeader request{.kind = Kind::path,
                             .descriptor_bytes = static_cast<std::uint32_t>(mine.size()),
-                            .origin = options_.carrier,
+                            .origin = options_.agent_host,
                             .forwarder = options_.own.value,
                             .operation = 1};
-  state_ = State::asking_for_path;
+  state_ = State::requesting_rdma;
   return queue_->post(encode(request, mine), {}, nullptr);
 }
 
-// The other agent has already moved to the path, or it refused and stays with TCP.
-Status Trunk::move_to_path(std::span<const std::byte> address) {
+// The other agent has already moved to RDMA, or it refused and stays with TCP.
+Status Trunk::move_to_rdma(std::span<const std::byte> address) {
   if (address.size() == detail::rdma_address_bytes) {
     detail::RdmaAddressBytes other;
     std::copy(address.begin(), address.end(), other.begin());
@@ -172,9 +172,9 @@ Status Trunk::check(TimePoint now) const {
   return channel_->check();
 }
 
-void Trunk::say_bye() {
-  if (state_ >= State::asking_for_path) {
-    const FrameHeader bye{.kind = Kind::bye, .origin = options_.carrier};
+void Trunk::send_bye() {
+  if (state_ >= State::requesting_rdma) {
+    const FrameHeader bye{.kind = Kind::bye, .origin = options_.agent_host};
     detail::catch_bad_alloc([&] {
       return queue_->post(encode(bye), {}, nullptr);
     }).ignore("an agent that is not notified finds that this one is gone");
@@ -218,27 +218,28 @@ Status Trunk::end(const FrameHeader& header) {
                            fmt::format("the agent of node {} acknowledged {} requests of {}",
                                        options_.other.value, header.words[0], in_flight_.size()));
     }
-    note_acknowledged(header.words[0]);
+    record_acknowledged(header.words[0]);
     return {};
   }
-  if (state_ == State::asking_for_path && header.operation == 1) {
-    return move_to_path(header.kind == Kind::data ? payload_ : std::vector<std::byte>());
+  if (state_ == State::requesting_rdma && header.operation == 1) {
+    return move_to_rdma(header.kind == Kind::data ? payload_ : std::vector<std::byte>());
   }
-  if (header.kind == Kind::failed && header.operation == 0 && header.origin == options_.carrier) {
+  if (header.kind == Kind::failed && header.operation == 0 &&
+      header.origin == options_.agent_host) {
     return decode_failure(payload_);  // the reason why it ends this connection
   }
   if (const ForwardedRequest* const forwarded = find(header)) {
-    listener_.pass_back(*forwarded, header, std::exchange(payload_, {}));
+    listener_.send_reply(*forwarded, header, std::exchange(payload_, {}));
   }
   return {};
 }
 
-void Trunk::note_acknowledged(std::uint64_t count) {
+void Trunk::record_acknowledged(std::uint64_t count) {
   for (; count > 0; --count) {
     bytes_in_flight_ -= in_flight_.front().bytes;
     in_flight_.pop_front();
   }
-  listener_.note_room();
+  listener_.notify_room();
 }
 
 }  // namespace tessera::rma::server

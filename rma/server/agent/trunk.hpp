@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Trunk: an agent's connection to another agent of its cluster, over which it passes on requests of
-// processes. The first such request creates it.
+// Trunk: an agent's connection to another agent of its cluster, over which it forwards requests of
+// processes. The first such request opens it.
 //
-// Flow control: a request is in flight from the time it is taken until the other agent acknowledges
-// its execution. The limits bound the number of requests in flight, and their bytes including those
-// of their replies; one request is always allowed. Replies come from the other agent, directly to
-// the origin or over this connection. A reply may overtake the acknowledgement without effect here.
+// Flow control: a request is in flight from the time the agent accepts it until the other agent
+// acknowledges its execution. Limits bound the number of requests in flight and their bytes, those
+// of replies included; one request is always allowed. The other agent sends replies directly to the
+// origin, or over this connection. It does not matter if a reply arrives before the
+// acknowledgement.
 //
-// If agents have another network than TCP, trunks continue over it, as processes' connections do
-// (engine/rdma.hpp).
+// If agents can use RDMA, trunks continue over it, as processes' connections do
+// (rma/transport/rdma.hpp).
 //
-// Order: first come, first served, so the requests of one process to a node stay in order.
+// Order: requests are forwarded in the order of arrival, so those of one process to a node stay in
+// order.
 //
 // Threads: the agent's thread only.
 #pragma once
@@ -38,10 +40,10 @@
 
 namespace tessera::rma::server {
 
-/// A request that was taken from a process and is not yet acknowledged.
+/// A request of a process that was forwarded and is not yet acknowledged.
 struct ForwardedRequest {
   FrameHeader request;
-  int asker = -1;         ///< descriptor of the connection that it came by
+  int requester_fd = -1;  ///< descriptor of the connection over which it arrived
   std::size_t bytes = 0;  ///< of the request and its reply
 };
 
@@ -50,10 +52,10 @@ class TrunkListener {
  public:
   virtual ~TrunkListener() = default;
   /// A reply, with its payload, for the process that sent the request.
-  virtual void pass_back(const ForwardedRequest& forwarded, FrameHeader answer,
-                         std::vector<std::byte> payload) = 0;
+  virtual void send_reply(const ForwardedRequest& forwarded, FrameHeader answer,
+                          std::vector<std::byte> payload) = 0;
   /// There is room for further requests.
-  virtual void note_room() = 0;
+  virtual void notify_room() = 0;
 };
 
 class Trunk final : private FrameSink {
@@ -61,17 +63,17 @@ class Trunk final : private FrameSink {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   struct Options {
-    NodeId own;          ///< node of this agent
-    WorldRank carrier;   ///< rank whose process hosts it
-    NodeId other;        ///< node at the other end
-    TcpAddress address;  ///< of its agent
+    NodeId own;            ///< node of this agent
+    WorldRank agent_host;  ///< rank whose process hosts it
+    NodeId other;          ///< node at the other end
+    TcpAddress address;    ///< of its agent
     std::uint64_t job = 0;
     Secret secret;
     std::string congestion = "auto";
     std::size_t window = 32;                    ///< requests in flight
     std::size_t bytes = 1U << 20U;              ///< bytes of those requests
     std::chrono::milliseconds timeout{10'000};  ///< for connecting
-    detail::RdmaContext* fabric = nullptr;      ///< to continue over; outlives the trunk
+    detail::RdmaContext* rdma = nullptr;        ///< to continue over; outlives the trunk
   };
 
   /// `pool` provides the receive buffers. `pool` and `listener` outlive the trunk.
@@ -86,43 +88,43 @@ class Trunk final : private FrameSink {
     return state_ == State::connecting || (!queue_->is_empty() && channel_->shows_room());
   }
 
-  /// Whether a request may be passed on now; `bytes` includes its reply.
+  /// Whether a request may be forwarded now; `bytes` includes its reply.
   [[nodiscard]] bool has_room(std::size_t bytes) const noexcept {
     return in_flight_.empty() ||
            (in_flight_.size() < options_.window && bytes_in_flight_ + bytes <= options_.bytes);
   }
-  /// Passes a request on, or keeps it until the connection is established. Requires: has_room().
+  /// Forwards a request, or keeps it until the connection is established. Requires: has_room().
   /// Errors: as advance().
-  Status pass_on(const ForwardedRequest& forwarded, std::span<const std::byte> descriptor,
+  Status forward(const ForwardedRequest& forwarded, std::span<const std::byte> descriptor,
                  std::vector<std::byte> payload);
 
   /// As Channel::on_readable.
   Status on_readable() { return channel_->on_readable(); }
-  /// Reads what has come and sends as much as fits. Errors: peer_lost, closed (the other
-  /// agent has shut down properly), timed_out, protocol. The trunk is unusable afterwards.
+  /// Receives what has arrived and sends as much as fits. Errors: peer_lost, closed (the other
+  /// agent has shut down in order), timed_out, protocol. The trunk is unusable afterwards.
   Status advance();
   Status flush();
   /// To be called about once a second. Errors: as advance().
   [[nodiscard]] Status check(TimePoint now) const;
-  void say_bye();
+  void send_bye();
   /// Returns the requests in flight on a trunk that is lost.
   [[nodiscard]] std::deque<ForwardedRequest> take_in_flight() { return std::move(in_flight_); }
 
  private:
-  enum class State : std::uint8_t { connecting, greeting, asking_for_path, open };
+  enum class State : std::uint8_t { connecting, handshake, requesting_rdma, open };
 
   Status begin(const FrameHeader& header, std::span<const std::byte> descriptor,
                std::span<const std::byte> payload, std::vector<iovec>& into) override;
   Status end(const FrameHeader& header) override;
-  Status greet();
-  Status send_greeting();
-  Status introduce();
-  Status ask_for_path();
-  Status move_to_path(std::span<const std::byte> address);
+  Status continue_handshake();
+  Status send_handshake();
+  Status send_introduction();
+  Status request_rdma();
+  Status move_to_rdma(std::span<const std::byte> address);
   Status send_waiting();
   Status post(const FrameHeader& request, std::span<const std::byte> descriptor,
               std::vector<std::byte> payload);
-  void note_acknowledged(std::uint64_t count);
+  void record_acknowledged(std::uint64_t count);
   [[nodiscard]] const ForwardedRequest* find(const FrameHeader& answer) const;
 
   // A request that waits until the connection is established.
@@ -139,7 +141,7 @@ class Trunk final : private FrameSink {
   TimePoint begun_;
   std::unique_ptr<Channel> channel_;
   std::optional<HandshakeClient> handshake_;
-  std::unique_ptr<detail::RdmaConnection> path_;  // the path that was requested
+  std::unique_ptr<detail::RdmaConnection> path_;  // the RDMA connection that was requested
   std::optional<SendQueue> queue_;
   std::optional<FrameReader> reader_;
   std::deque<Waiting> waiting_;

@@ -36,7 +36,7 @@ class UnauthenticatedPeerLog {
   /// An unauthenticated connection ended. describe() returns the line, and is called only if it is
   /// written.
   template <class Describe>
-  void note(Clock::time_point now, Describe&& describe) {
+  void record(Clock::time_point now, Describe&& describe) {
     if (takes_line(now)) {
       warn_(describe());
     }

@@ -19,11 +19,11 @@ using detail::PeerState;
 AgentControlChannel::AgentControlChannel(std::shared_ptr<Client> client,
                                          std::shared_ptr<detail::Node> node,
                                          const detail::NodeMap& nodes,
-                                         std::shared_ptr<const ShutdownNotices> farewells) noexcept
+                                         std::shared_ptr<const ShutdownNotices> notices) noexcept
     : client_(std::move(client)),
       node_(std::move(node)),
       nodes_(nodes),
-      shutdown_notices_(std::move(farewells)),
+      shutdown_notices_(std::move(notices)),
       directory_(node_->arena(), node_->lock_context()) {}
 
 WorldRank AgentControlChannel::first_rank_of(NodeId node) const noexcept {
@@ -62,13 +62,13 @@ Status AgentControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t 
 
 // A rank's inbox may be full. The agent serves others, too, and does not wait for room, so this
 // retries.
-Status AgentControlChannel::invite(WorldRank rank, const JoinMessage& invitation) {
-  const FrameHeader header{.kind = Kind::invite,
+Status AgentControlChannel::send_join(WorldRank rank, const JoinMessage& message) {
+  const FrameHeader header{.kind = Kind::join,
                            .origin = client_->options().rank,
                            .target = rank,
-                           .region = RegionId{invitation.memory},
-                           .offset = invitation.offset,
-                           .words = {invitation.key, 0}};
+                           .region = RegionId{message.memory},
+                           .offset = message.offset,
+                           .words = {message.key, 0}};
   Result<std::uint64_t> is_in = std::uint64_t{0};
   detail::poll_until(detail::rank_waits, [&] {
     is_in = query_word(nodes_.node_of(rank), header);
@@ -115,7 +115,7 @@ Status AgentControlChannel::unlock(NodeId node, RegionId memory, std::uint64_t o
   TESSERA_ASSIGN_OR_RETURN(ClientConnection * link, client_->links().to(node));
   Status posted = link->post({.header = lock_request(Kind::unlock, node, memory, offset)},
                              ClientConnection::When::now);
-  link->route().note_locks(-1);
+  link->route().record_locks(-1);
   return posted;
 }
 
@@ -129,17 +129,17 @@ Result<PeerState> AgentControlChannel::query_state_of(WorldRank rank) {
     return *known;
   }
   const FrameHeader header{.kind = Kind::probe, .origin = client_->options().rank, .target = rank};
-  const auto fate = query_briefly(node, header);
-  if (fate.ok()) {
-    return *fate <= static_cast<std::uint64_t>(PeerState::died) ? static_cast<PeerState>(*fate)
-                                                                : PeerState::died;
+  const auto state = query_briefly(node, header);
+  if (state.ok()) {
+    return *state <= static_cast<std::uint64_t>(PeerState::died) ? static_cast<PeerState>(*state)
+                                                                 : PeerState::died;
   }
-  if (detail::is_local_resource_error(fate.status())) {
-    return fate.status();
+  if (detail::is_local_resource_error(state.status())) {
+    return state.status();
   }
   // Its node may have left meanwhile, with a shutdown notice before its agent ended.
   const auto known = shutdown_notices_->peer_state_of(rank);
-  return known ? Result<PeerState>(*known) : state_of_unreachable(rank, fate.status());
+  return known ? Result<PeerState>(*known) : state_of_unreachable(rank, state.status());
 }
 
 // No agent responds for the rank. An agent listens as long as its process lives. So if there was a
@@ -173,7 +173,7 @@ Result<PeerState> AgentControlChannel::state_of_unreachable(WorldRank rank, cons
              : Result<PeerState>(failure);
 }
 
-void AgentControlChannel::note_loss(WorldRank rank, bool has_died) noexcept {
+void AgentControlChannel::record_loss(WorldRank rank, bool has_died) noexcept {
   detail::catch_bad_alloc([&]() -> Status {
     const std::lock_guard guard(losses_mutex_);
     bool& has = losses_[rank];
@@ -215,11 +215,11 @@ Result<std::uint64_t> query_word_with(Way& way, ClientConnection& link, const Fr
   Completion done;
   done.begin();
   std::int64_t word = 0;
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.word = &word;
-  awaited.is_lock = header.kind == Kind::lock;
-  TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
+  PendingReply pending;
+  pending.done = &done;
+  pending.word = &word;
+  pending.is_lock = header.kind == Kind::lock;
+  TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(pending)));
   way.wait(done);
   TESSERA_RETURN_IF_ERROR(done.take_error());
   return static_cast<std::uint64_t>(word);
@@ -304,11 +304,11 @@ Result<std::uint64_t> AgentControlChannel::query_until(TransientConnection::Time
   };
   const auto question = std::make_shared<PendingQuery>();
   question->done.begin();
-  Awaited awaited;
-  awaited.done = &question->done;
-  awaited.word = &question->word;
-  awaited.held = question;
-  TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(awaited)));
+  PendingReply pending;
+  pending.done = &question->done;
+  pending.word = &question->word;
+  pending.held = question;
+  TESSERA_RETURN_IF_ERROR(link.ask(header, {}, std::move(pending)));
   if (!client_->progress().wait_until(
           question->done, [] { return false; }, deadline)) {
     return Status::error(Code::timed_out, "the agent does not answer at present");

@@ -23,14 +23,14 @@ class AgentControlChannel final : public detail::NodeControlChannel {
  public:
   AgentControlChannel(std::shared_ptr<Client> client, std::shared_ptr<detail::Node> node,
                       const detail::NodeMap& nodes,
-                      std::shared_ptr<const ShutdownNotices> farewells) noexcept;
+                      std::shared_ptr<const ShutdownNotices> notices) noexcept;
 
   Status publish(RegionId memory, const detail::PublishedMemory& piece) override;
   void withdraw(RegionId memory) noexcept override;
   Status deliver(NodeId node, RegionId memory, std::uint64_t offset,
                  std::span<const std::byte> bytes, std::uint64_t flag_offset,
                  std::uint64_t flag) override;
-  Status invite(WorldRank rank, const detail::JoinMessage& invitation) override;
+  Status send_join(WorldRank rank, const detail::JoinMessage& message) override;
   Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                     std::int32_t value) override;
   Status connect(NodeId node) override;
@@ -46,7 +46,7 @@ class AgentControlChannel final : public detail::NodeControlChannel {
   [[nodiscard]] detail::ConnectionLoss contact(NodeId node) noexcept override {
     return client_->links().contact(node);
   }
-  void note_loss(WorldRank rank, bool has_died) noexcept override;
+  void record_loss(WorldRank rank, bool has_died) noexcept override;
   Result<std::optional<std::uint32_t>> read_word(NodeId node, RegionId memory,
                                                  std::uint64_t offset) override;
 
@@ -68,7 +68,7 @@ class AgentControlChannel final : public detail::NodeControlChannel {
   const detail::NodeMap& nodes_;
   std::shared_ptr<const ShutdownNotices> shutdown_notices_;
   detail::Directory directory_;
-  // Losses that were reported by note_loss().
+  // Losses that were reported by record_loss().
   std::mutex losses_mutex_;
   std::map<WorldRank, bool> losses_;  // true: it has died
 };

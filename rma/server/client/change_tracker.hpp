@@ -22,7 +22,7 @@ namespace tessera::rma::server {
 class ChangeTracker {
  public:
   /// Records a change that was sent. Requires: one caller at a time.
-  void note(WorldRank target, RegionId region) noexcept {
+  void record(WorldRank target, RegionId region) noexcept {
     const std::uint64_t number = count_.load(std::memory_order_relaxed) + 1;
     by_rank_[rank_entry(target)].store(number);
     by_region_[region_entry(target, region)].store(number);
@@ -36,7 +36,7 @@ class ChangeTracker {
   [[nodiscard]] std::uint64_t fenced() const noexcept { return fenced_.load(); }
 
   /// Records that a fence covering `count` changes was answered. Answers may arrive out of order.
-  void note_fenced(std::uint64_t count) noexcept {
+  void record_fenced(std::uint64_t count) noexcept {
     std::uint64_t before = fenced_.load();
     while (before < count && !fenced_.compare_exchange_weak(before, count)) {
     }

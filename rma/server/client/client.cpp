@@ -28,7 +28,7 @@ void Client::report_long_wait(detail::LongWait& wait, std::string_view what,
 void Client::close() noexcept {
   for (ClientConnection* const link : links_.all()) {
     if (!link->is_lost()) {
-      link->say_bye();
+      link->send_bye();
     }
   }
 }

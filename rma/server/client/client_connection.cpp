@@ -25,11 +25,11 @@ void ask_one_by_one(ClientConnection& link, const BatchedGets& gets) {
     FrameHeader header = gets.request;
     header.offset = each.remote_offset;
     header.words[1] = each.bytes;
-    Awaited awaited;
-    awaited.done = gets.done[i];
-    awaited.bytes = static_cast<std::byte*>(each.local);
-    awaited.size = each.bytes;
-    if (Status status = link.owner_of(header).ask(header, {}, std::move(awaited)); !status.ok()) {
+    PendingReply pending;
+    pending.done = gets.done[i];
+    pending.bytes = static_cast<std::byte*>(each.local);
+    pending.size = each.bytes;
+    if (Status status = link.owner_of(header).ask(header, {}, std::move(pending)); !status.ok()) {
       gets.done[i]->end(std::move(status));
     }
   }
@@ -88,28 +88,19 @@ Status ClientConnection::post_copy(const FrameHeader& header, std::span<const st
 }
 
 Status ClientConnection::ask(FrameHeader header, std::span<const std::byte> descriptor,
-                             Awaited awaited) {
+                             PendingReply pending) {
   const bool is_long_in_background =
-      awaited.size >= min_stream_bytes && awaited.done->is_in_background();
+      pending.size >= min_stream_bytes && pending.done->is_in_background();
   if (route_.is_shared() && client_.options().direct_replies && !channel_.is_connected()) {
     TESSERA_RETURN_IF_ERROR(route_.connect());
   }
-  // Takes the operation back unless it was posted.
-  struct Entered {
-    ~Entered() {
-      if (operation != 0) {
-        static_cast<void>(table.take(operation));
-      }
-    }
-    ReplyTable& table;
-    std::uint64_t operation;
-  } entered{replies_, replies_.enter(awaited, *this)};
-  header.operation = entered.operation;
+  ReplyTable::Entry entry = replies_.insert(pending, *this);
+  header.operation = entry.operation();
   const When when = replies_.count() > 1 ? When::soon : When::now;
   Status status = post({.header = header, .descriptor = descriptor}, when);
-  entered.operation = 0;
+  entry.keep();
   if (!status.ok()) {
-    // Unless lose() was faster and has ended it.
+    // If lose() was faster, it has ended the operation.
     return replies_.take(header.operation) ? std::move(status) : Status();
   }
   if (is_long_in_background) {
@@ -126,7 +117,7 @@ void ClientConnection::wait(Completion& done) {
   });
 }
 
-void ClientConnection::say_bye() {
+void ClientConnection::send_bye() {
   if (!channel_.is_connected()) {
     return;
   }
@@ -157,7 +148,7 @@ void ClientConnection::use(std::unique_ptr<Channel> channel) {
 void ClientConnection::begin_on_channel(int descriptor_before) {
   queue_.move_to(*channel_);
   reader_.move_to(*channel_);
-  route_.note_use();
+  route_.record_use();
   client_.progress().stop_watching(*this, descriptor_before);
 }
 
@@ -173,14 +164,14 @@ Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
   detail::RdmaAddressBytes other;
   Completion done;
   done.begin();
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.bytes = other.data();
-  awaited.size = other.size();
+  PendingReply pending;
+  pending.done = &done;
+  pending.bytes = other.data();
+  pending.size = other.size();
   TESSERA_RETURN_IF_ERROR(ask({.kind = Kind::path,
                                .descriptor_bytes = static_cast<std::uint32_t>(mine.size()),
                                .origin = client_.options().rank},
-                              mine, std::move(awaited)));
+                              mine, std::move(pending)));
   // If this fails, the caller reconnects and then destroys this link. Until then the agent must see
   // a connection, or it treats this rank as lost.
   const auto is_over = [&] {
@@ -202,7 +193,7 @@ Status ClientConnection::move_to(std::unique_ptr<detail::RdmaConnection> path,
   const int descriptor_before = channel_.descriptor();
   channel_.move_to(std::move(path));
   begin_on_channel(descriptor_before);
-  note_arrival();  // no thread was notified of data that came meanwhile
+  record_arrival();  // no thread was notified of data that came meanwhile
   return {};
 }
 
@@ -270,7 +261,7 @@ int ClientConnection::progress() {
   if (!came.ok() || !sent.ok()) {
     lose(came.ok() ? sent : came.status());
   } else if (*came) {
-    note_arrival();  // there may be more
+    record_arrival();  // there may be more
   }
   const int answers = receiver_.count();
   const auto failed = receiver_.take_failed_gets();
@@ -308,7 +299,7 @@ void ClientConnection::lose(const Status& reason) {
   if (channel_.path() == nullptr && channel_.is_connected()) {
     shutdown(channel_->descriptor(), SHUT_RDWR);
   }
-  client_.links().note_lost_way(*this, reason);
+  client_.links().end_requests_over(*this, reason);
 }
 
 void ClientConnection::give_up(const Status& reason) {

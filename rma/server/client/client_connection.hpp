@@ -52,11 +52,11 @@ class ClientConnection {
   Status post_copy(const FrameHeader& header, std::span<const std::byte> body, When when);
   /// Sends a request that gets a reply: its completion ends exactly once, unless this returns an
   /// error.
-  Status ask(FrameHeader header, std::span<const std::byte> descriptor, Awaited awaited);
+  Status ask(FrameHeader header, std::span<const std::byte> descriptor, PendingReply pending);
   /// Waits until `done` has ended.
   void wait(Completion& done);
   /// Sends the frame `bye` after everything that is still unsent: no further requests follow.
-  void say_bye();
+  void send_bye();
 
   /// Asks the agent to continue over `path` and switches to it; waits until `deadline` at most.
   /// Requires: no other thread has this link yet. Errors: if the agent refuses, its error, and the
@@ -73,7 +73,7 @@ class ClientConnection {
   /// As Channel::on_readable.
   void on_readable();
   /// Something has come over the path: progress() finds it.
-  void note_arrival() noexcept { has_arrived_.store(true); }
+  void record_arrival() noexcept { has_arrived_.store(true); }
   [[nodiscard]] bool needs_progress() const noexcept {
     return has_arrived_.load() || queue_.has_unsent();
   }

@@ -51,11 +51,11 @@ ClientProgress::~ClientProgress() {
 }
 
 int ClientProgress::advance() {
-  detail::RdmaContext* const fabric = links_.fabric();
+  detail::RdmaContext* const rdma = links_.rdma();
   int answers = 0;
-  if (fabric != nullptr) {
-    answers += fabric->progress();
-    note_arrivals(*fabric);
+  if (rdma != nullptr) {
+    answers += rdma->progress();
+    record_arrivals(*rdma);
   }
   for (ClientConnection* const link : links_.all()) {
     if (link->channel().path() == nullptr || link->needs_progress()) {
@@ -66,11 +66,11 @@ int ClientProgress::advance() {
 }
 
 // A path announces arrivals, so the other links need not be polled.
-void ClientProgress::note_arrivals(detail::RdmaContext& fabric) const {
-  for (const int descriptor : fabric.take_ready_descriptors()) {
+void ClientProgress::record_arrivals(detail::RdmaContext& rdma) const {
+  for (const int descriptor : rdma.take_ready_descriptors()) {
     for (ClientConnection* const link : links_.all()) {
       if (link->channel().descriptor() == descriptor) {
-        link->note_arrival();
+        link->record_arrival();
       }
     }
   }
@@ -87,8 +87,8 @@ void ClientProgress::check_hosts() {
     for (ClientConnection* const link : links_.all()) {
       link->maintain(gives_back);
     }
-    if (detail::RdmaContext* const fabric = links_.fabric(); fabric != nullptr && gives_back) {
-      fabric->maintain();
+    if (detail::RdmaContext* const rdma = links_.rdma(); rdma != nullptr && gives_back) {
+      rdma->maintain();
     }
   }
 }
@@ -116,18 +116,18 @@ void ClientProgress::sleep_on_sockets(std::chrono::nanoseconds period) noexcept 
 }
 
 void ClientProgress::poll_sockets(std::chrono::nanoseconds period) {
-  detail::RdmaContext* const fabric = links_.fabric();
-  if (fabric != nullptr && !fabric->arm()) {
+  detail::RdmaContext* const rdma = links_.rdma();
+  if (rdma != nullptr && !rdma->arm()) {
     return;
   }
-  if (fabric != nullptr && fabric->descriptor() < 0) {
+  if (rdma != nullptr && rdma->descriptor() < 0) {
     const std::chrono::nanoseconds idle(Clock::now().time_since_epoch().count() - last_event_);
     period = std::min(period, detail::Poller::polling_pause(idle));
   }
   if (sockets_.wait(period)) {
     last_event_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
-    if (fabric != nullptr) {
-      handle_path_events(*fabric);
+    if (rdma != nullptr) {
+      handle_path_events(*rdma);
     }
   }
 }
@@ -149,12 +149,12 @@ void ClientProgress::stop_watching(ClientConnection& link, int before) noexcept 
 }
 
 // A path's descriptor shows its end. Its last data came before.
-void ClientProgress::handle_path_events(detail::RdmaContext& fabric) {
+void ClientProgress::handle_path_events(detail::RdmaContext& rdma) {
   std::array<epoll_event, 16> ready;
   for (const epoll_event& event : sockets_.take(ready)) {
     for (ClientConnection* const link : links_.all()) {
       if (link->channel().descriptor() == event.data.fd && link->channel().path() != nullptr) {
-        fabric.progress();
+        rdma.progress();
         link->on_readable();
       }
     }
@@ -164,7 +164,7 @@ void ClientProgress::handle_path_events(detail::RdmaContext& fabric) {
 // Returns after something came, or when it is time to sleep.
 void ClientProgress::spin(const detail::Waiter& waiter, const Completion& done) {
   // Polling a device is cheap compared with an iteration of the agent's work.
-  const unsigned polls_per_advance = links_.fabric() == nullptr ? 1 : 8;
+  const unsigned polls_per_advance = links_.rdma() == nullptr ? 1 : 8;
   // Polling a socket is a system call, so no pauses are needed in between.
   waiter.spin<detail::PollCost::system_call>([&] { return done.done() || advance() > 0; },
                                              polls_per_advance);

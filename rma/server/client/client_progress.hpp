@@ -72,12 +72,12 @@ class ClientProgress {
     return is_asleep_.load() || is_waiting_long_.load();
   }
   [[nodiscard]] detail::Waiter waiter() const noexcept;
-  void note_arrivals(detail::RdmaContext& fabric) const;
+  void record_arrivals(detail::RdmaContext& rdma) const;
   void spin(const detail::Waiter& waiter, const Completion& done);
   void sleep_on_sockets(std::chrono::nanoseconds period) noexcept;
   void poll_sockets(std::chrono::nanoseconds period);
   bool watch_connections();
-  void handle_path_events(detail::RdmaContext& fabric);
+  void handle_path_events(detail::RdmaContext& rdma);
   void check_hosts();
   void communicate() noexcept;
   void wake();

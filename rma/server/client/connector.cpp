@@ -37,7 +37,7 @@ Result<std::unique_ptr<Channel>> Connector::open(NodeId node, Contact& contact, 
   }
   const auto begun = Clock::now();
   auto channel = try_to_open(node, contact, timeout);
-  note_outcome(contact, attempts, channel.status(), begun);
+  record_outcome(contact, attempts, channel.status(), begun);
   return channel;
 }
 
@@ -56,8 +56,8 @@ Result<std::unique_ptr<Channel>> Connector::try_to_open(NodeId node, Contact& co
 }
 
 // Other errors occur at once and may disappear as soon as their cause does.
-void Connector::note_outcome(Contact& contact, Attempts& attempts, const Status& outcome,
-                             Clock::time_point begun) const {
+void Connector::record_outcome(Contact& contact, Attempts& attempts, const Status& outcome,
+                               Clock::time_point begun) const {
   const Code code = outcome.code();
   // The agent listened before the job started, and only once in its life.
   const bool is_final = code == Code::peer_lost || code == Code::closed;
@@ -91,10 +91,10 @@ Status Connector::describe_loss(NodeId node, const Status& reason) const {
   if (reason.code() != Code::peer_lost || at >= options_.agent_hosts.size()) {
     return Status::error(reason.code(), fmt::format("node {}: {}", node.value, reason.message()));
   }
-  const WorldRank carrier = options_.agent_hosts[at];
-  return Status::error_at(carrier, Code::peer_lost,
+  const WorldRank agent_host = options_.agent_hosts[at];
+  return Status::error_at(agent_host, Code::peer_lost,
                           fmt::format("node {} is lost with rank {}, whose process served it: {}",
-                                      node.value, carrier.value, reason.message()));
+                                      node.value, agent_host.value, reason.message()));
 }
 
 // An open connection survives a network interruption shorter than longest_silence, so a new

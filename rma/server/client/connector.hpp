@@ -60,8 +60,8 @@ class Connector {
 
   Result<std::unique_ptr<Channel>> try_to_open(NodeId node, Contact& contact,
                                                std::chrono::milliseconds timeout) const;
-  void note_outcome(Contact& contact, Attempts& attempts, const Status& outcome,
-                    TimePoint begun) const;
+  void record_outcome(Contact& contact, Attempts& attempts, const Status& outcome,
+                      TimePoint begun) const;
   Result<std::unique_ptr<Channel>> reach(NodeId node, Contact& contact,
                                          std::chrono::milliseconds timeout) const;
   Result<std::unique_ptr<Channel>> introduce(NodeId node, Contact& contact,

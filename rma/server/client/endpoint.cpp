@@ -256,16 +256,16 @@ Status ServerEndpoint::get_part(std::byte* to, const Target& from, const CopySha
   }
   const std::vector<std::byte> descriptor = pattern_of(shape);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.size = bytes;
+  PendingReply pending;
+  pending.done = &done;
+  pending.size = bytes;
   if (shape.levels > 0) {
-    awaited.places = std::make_unique<Scattered>(Scattered{to, shape, {}});
+    pending.scatter = std::make_unique<ScatterTarget>(ScatterTarget{to, shape, {}});
   } else {
-    awaited.bytes = to;
+    pending.bytes = to;
   }
   header.words[1] = bytes;
-  return link_.ask(header, descriptor, std::move(awaited));
+  return link_.ask(header, descriptor, std::move(pending));
 }
 
 Status ServerEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
@@ -355,12 +355,12 @@ Status ServerEndpoint::get_batch(const Target& from, Fragments batch, Completion
   std::vector<std::byte> descriptor;
   encode_fragments(batch, descriptor);
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.size = total_bytes(batch);
-  awaited.places = std::make_unique<Scattered>(
-      Scattered{nullptr, {}, std::vector<Fragment>(batch.begin(), batch.end())});
-  return link_.ask(header, descriptor, std::move(awaited));
+  PendingReply pending;
+  pending.done = &done;
+  pending.size = total_bytes(batch);
+  pending.scatter = std::make_unique<ScatterTarget>(
+      ScatterTarget{nullptr, {}, std::vector<Fragment>(batch.begin(), batch.end())});
+  return link_.ask(header, descriptor, std::move(pending));
 }
 
 Status ServerEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
@@ -391,11 +391,11 @@ Status ServerEndpoint::atomic(const Target& at, const AtomicRequest& atomic, Com
   header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
   header.words = {static_cast<std::uint64_t>(atomic.operand),
                   static_cast<std::uint64_t>(atomic.expected)};
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.word = atomic.previous;
-  awaited.word_bytes = atomic.bytes;
-  return link_.ask(header, descriptor, std::move(awaited));
+  PendingReply pending;
+  pending.done = &done;
+  pending.word = atomic.previous;
+  pending.word_bytes = atomic.bytes;
+  return link_.ask(header, descriptor, std::move(pending));
 }
 
 bool ServerEndpoint::is_fenced(RegionId region) const noexcept {
@@ -403,10 +403,10 @@ bool ServerEndpoint::is_fenced(RegionId region) const noexcept {
 }
 
 Status ServerEndpoint::start_fence(Completion& done) {
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.fenced = link_.changes().count();
-  return link_.ask(request(Kind::fence, {}), {}, std::move(awaited));
+  PendingReply pending;
+  pending.done = &done;
+  pending.fenced = link_.changes().count();
+  return link_.ask(request(Kind::fence, {}), {}, std::move(pending));
 }
 
 Status ServerEndpoint::fence() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LinkChannel: the channel that a link uses: its connection, the path over a fabric that it moved
+// LinkChannel: the channel that a link uses: its connection, the RDMA connection that it moved
 // to, or nothing while other agents pass on its requests.
 //
 // Threads: is_connected() and descriptor() may be called from any thread. replace() and move_to()
@@ -27,7 +27,7 @@ class LinkChannel {
 
   [[nodiscard]] Channel& operator*() const noexcept { return *channel_; }
   [[nodiscard]] Channel* operator->() const noexcept { return channel_.get(); }
-  /// The path over the fabric; null if the link has not moved to one.
+  /// The RDMA connection; null if the link has not moved to one.
   [[nodiscard]] detail::RdmaConnection* path() const noexcept { return path_; }
   /// Whether what is sent arrives after the writes that were posted before it.
   [[nodiscard]] bool has_ordered_writes() const noexcept { return has_ordered_writes_; }

@@ -69,7 +69,7 @@ Result<std::unique_ptr<ClientConnection>> Links::open(NodeId node, Peer& peer,
   TESSERA_ASSIGN_OR_RETURN(auto channel,
                            connector_.open(node, peer.contact, Connector::Purpose::link, timeout));
   auto link = std::make_unique<ClientConnection>(client_, node, std::move(channel));
-  refusal = move_to_fabric(*link, node, timeout);
+  refusal = move_to_rdma(*link, node, timeout);
   if (link->is_lost() && link->loss().code() != Code::protocol) {
     // The new connection begins before the old one ends: the agent treats a rank without a
     // connection as lost.
@@ -101,11 +101,11 @@ ClientConnection* Links::clustered(WorldRank rank) noexcept {
   return is_clustered(node) ? existing(node) : nullptr;
 }
 
-void Links::note_lost_way(const ClientConnection& way, const Status& reason) {
+void Links::end_requests_over(const ClientConnection& connection, const Status& reason) {
   if (options_.clusters.are_on()) {
     for (ClientConnection* const link : all()) {
-      if (link != &way) {
-        link->route().note_lost(way, reason);
+      if (link != &connection) {
+        link->route().end_requests_over(connection, reason);
       }
     }
   }
@@ -140,16 +140,14 @@ std::chrono::nanoseconds Links::silence_of(NodeId node) noexcept {
       since == 0 ? 0 : std::chrono::steady_clock::now().time_since_epoch().count() - since);
 }
 
-// Moves the link to the fabric, if there is one and both ends can use it. Errors: only if the
-// fabric is required.
-Status Links::move_to_fabric(ClientConnection& link, NodeId node,
-                             std::chrono::milliseconds timeout) {
+// Moves the link to RDMA if both ends can use it. Errors: only if RDMA is required.
+Status Links::move_to_rdma(ClientConnection& link, NodeId node, std::chrono::milliseconds timeout) {
   if (options_.rdma_provider == nullptr) {
     return {};
   }
-  Status moved = make_fabric();
+  Status moved = make_rdma();
   if (moved.ok()) {
-    auto path = fabric_.load()->open_connection();
+    auto path = rdma_.load()->open_connection();
     moved = path.ok()
                 ? link.move_to(std::move(path).take(), std::chrono::steady_clock::now() + timeout)
                 : path.status();
@@ -172,20 +170,20 @@ Status Links::check_tcp_allowed(NodeId node, const Status& reason) {
   return {};
 }
 
-Status Links::make_fabric() {
+Status Links::make_rdma() {
   Status made;
-  std::call_once(fabric_made_, [&] {
-    auto fabric = options_.rdma_provider->create();
-    made = fabric.status();
-    if (fabric.ok()) {
-      own_fabric_ = std::move(fabric).take();
-      made = client_.progress().watch(own_fabric_->descriptor());
+  std::call_once(rdma_once_, [&] {
+    auto rdma = options_.rdma_provider->create();
+    made = rdma.status();
+    if (rdma.ok()) {
+      own_rdma_ = std::move(rdma).take();
+      made = client_.progress().watch(own_rdma_->descriptor());
     }
     if (made.ok()) {
-      fabric_ = own_fabric_.get();
+      rdma_ = own_rdma_.get();
     }
   });
-  return made.ok() && fabric_.load() == nullptr
+  return made.ok() && rdma_.load() == nullptr
              ? Status::error(Code::unsupported, "the network could not be used earlier")
              : made;
 }
@@ -211,8 +209,8 @@ void Links::flush() {
 
 bool Links::is_busy() const {
   const auto links = all();
-  const detail::RdmaContext* const fabric = fabric_.load(std::memory_order_acquire);
-  return (fabric != nullptr && fabric->is_busy()) ||
+  const detail::RdmaContext* const rdma = rdma_.load(std::memory_order_acquire);
+  return (rdma != nullptr && rdma->is_busy()) ||
          std::any_of(links.begin(), links.end(), [](const ClientConnection* link) {
            return !link->is_lost() && link->is_polled();
          });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Links: a client's connections to the agents of other nodes, one link a node, made when it is
-// first needed, over the fabric if there is one and both ends can use it.
+// first needed, over RDMA if both ends can use it.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -82,12 +82,12 @@ class Links {
   }
   /// The link to the node of that rank if other agents pass on its requests; else null.
   [[nodiscard]] ClientConnection* clustered(WorldRank rank) noexcept;
-  /// The connection of `way` is lost, and so are the requests that it carried for other nodes.
-  void note_lost_way(const ClientConnection& way, const Status& reason);
+  /// Ends the requests for other nodes that `connection`, which is lost, carried.
+  void end_requests_over(const ClientConnection& connection, const Status& reason);
 
   /// The network other than TCP; null if there is none, or it was not needed yet.
-  [[nodiscard]] detail::RdmaContext* fabric() const noexcept {
-    return fabric_.load(std::memory_order_acquire);
+  [[nodiscard]] detail::RdmaContext* rdma() const noexcept {
+    return rdma_.load(std::memory_order_acquire);
   }
   /// Whether a request is outstanding or unsent.
   [[nodiscard]] bool is_busy() const;
@@ -113,17 +113,17 @@ class Links {
                                                  std::chrono::milliseconds timeout,
                                                  Status& refusal);
   void keep(Peer& peer, std::unique_ptr<ClientConnection> link, bool is_usable);
-  Status move_to_fabric(ClientConnection& link, NodeId node, std::chrono::milliseconds timeout);
+  Status move_to_rdma(ClientConnection& link, NodeId node, std::chrono::milliseconds timeout);
   Status check_tcp_allowed(NodeId node, const Status& reason);
-  Status make_fabric();
+  Status make_rdma();
 
   Client& client_;
   const ClientOptions& options_;
   Connector connector_;
   NodeId own_node_{-1};
-  std::once_flag fabric_made_;
-  std::unique_ptr<detail::RdmaContext> own_fabric_;    // outlives the links
-  std::atomic<detail::RdmaContext*> fabric_{nullptr};  // the same, once it is made
+  std::once_flag rdma_once_;
+  std::unique_ptr<detail::RdmaContext> own_rdma_;    // outlives the links
+  std::atomic<detail::RdmaContext*> rdma_{nullptr};  // the same, once it is made
   std::vector<Peer> by_node_;
   std::mutex mutex_;
   std::string last_reason_;                // why a node is reached over TCP, as last logged

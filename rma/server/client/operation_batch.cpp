@@ -11,15 +11,15 @@ bool OperationBatch::takes(const FrameHeader& request, const Scale* scale) const
   }
   const bool same_scale = scale == nullptr ? !scale_ : scale_ == *scale;
   return request.kind == request_.kind && request.target == request_.target &&
-         request.region == request_.region && same_scale && fragments_.size() < most_items;
+         request.region == request_.region && same_scale && fragments_.size() < max_items;
 }
 
 void OperationBatch::add(const FrameHeader& request, const Scale* scale, std::byte* local,
                          std::size_t bytes, Completion* done) {
   // Everything that may throw comes first; for `body_` that is the insertion itself.
-  fragments_.reserve(most_items);
+  fragments_.reserve(max_items);
   if (request.kind == Kind::get) {
-    done_.reserve(most_items);
+    done_.reserve(max_items);
     done_.push_back(done);
   } else {
     body_.insert(body_.end(), local, local + bytes);

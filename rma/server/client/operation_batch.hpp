@@ -36,7 +36,7 @@ struct BatchedGets {
 
 class OperationBatch {
  public:
-  static constexpr std::size_t most_items = 256;
+  static constexpr std::size_t max_items = 256;
   /// Larger offsets cannot be in a list (a limit of the wire format).
   static constexpr std::uint64_t max_offset = std::uint64_t{1} << 48U;
 

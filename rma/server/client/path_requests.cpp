@@ -16,16 +16,16 @@ Result<detail::RemoteSpan> PathRequests::locate(WorldRank rank, RegionId region,
   std::array<std::byte, remote_span_bytes> bytes;
   Completion done;
   done.begin();
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.bytes = bytes.data();
-  awaited.size = bytes.size();
+  PendingReply pending;
+  pending.done = &done;
+  pending.bytes = bytes.data();
+  pending.size = bytes.size();
   TESSERA_RETURN_IF_ERROR(link_.ask({.kind = Kind::locate,
                                      .origin = link_.client().options().rank,
                                      .target = rank,
                                      .region = region,
                                      .offset = offset},
-                                    {}, std::move(awaited)));
+                                    {}, std::move(pending)));
   meanwhile();
   link_.wait(done);
   TESSERA_RETURN_IF_ERROR(done.take_error());
@@ -36,9 +36,9 @@ Status PathRequests::request_assisted_get(const detail::AssistedGetRequest& requ
                                           Completion& done, std::shared_ptr<const void> held) {
   std::vector<std::byte> sides;
   encode_sides(request.shape, sides);
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.held = std::move(held);
+  PendingReply pending;
+  pending.done = &done;
+  pending.held = std::move(held);
   done.begin();
   Status asked = link_.ask({.kind = Kind::push,
                             .descriptor_bytes = static_cast<std::uint32_t>(sides.size()),
@@ -47,7 +47,7 @@ Status PathRequests::request_assisted_get(const detail::AssistedGetRequest& requ
                             .region = request.region,
                             .offset = request.offset,
                             .words = {request.address, request.key}},
-                           sides, std::move(awaited));
+                           sides, std::move(pending));
   if (!asked.ok()) {
     done.end(asked);
   }

@@ -29,18 +29,19 @@ void unpack(Fragments fragments, const std::byte* packed) noexcept {
 }
 
 // Stores packed bytes at their destinations.
-void unpack(const Awaited& awaited, const std::byte* packed) noexcept {
-  if (awaited.gets != nullptr) {
-    unpack(awaited.gets->fragments, packed);
-  } else if (awaited.places == nullptr) {
-    if (awaited.bytes != nullptr) {
-      kernels::copy_small(awaited.bytes, packed, awaited.size);
+void unpack(const PendingReply& pending, const std::byte* packed) noexcept {
+  if (pending.gets != nullptr) {
+    unpack(pending.gets->fragments, packed);
+  } else if (pending.scatter == nullptr) {
+    if (pending.bytes != nullptr) {
+      kernels::copy_small(pending.bytes, packed, pending.size);
     }
-  } else if (awaited.places->fragments.empty()) {
-    kernels::copy_shape(awaited.places->base, const_cast<std::byte*>(packed),
-                        with_packed_remote(awaited.places->shape), kernels::Direction::from_remote);
+  } else if (pending.scatter->fragments.empty()) {
+    kernels::copy_shape(pending.scatter->base, const_cast<std::byte*>(packed),
+                        with_packed_remote(pending.scatter->shape),
+                        kernels::Direction::from_remote);
   } else {
-    unpack(awaited.places->fragments, packed);
+    unpack(pending.scatter->fragments, packed);
   }
 }
 
@@ -113,39 +114,39 @@ Status ReplyReceiver::not_pending(std::uint64_t operation) const {
 // A reply that is no longer pending, because its route was given up, is ignored.
 Status ReplyReceiver::place_data(const FrameHeader& header, std::span<const std::byte> payload,
                                  std::vector<iovec>& into) {
-  const Awaited* const awaited = owner_->replies().claim(header.operation, link_);
-  if (awaited == nullptr) {
+  const PendingReply* const pending = owner_->replies().claim(header.operation, link_);
+  if (pending == nullptr) {
     return owner_->route().is_shared() ? Status() : not_pending(header.operation);
   }
   arriving_ = owner_ != &link_ ? header.operation : 0;
-  if (awaited->size != header.payload_bytes || header.payload_bytes == 0) {
+  if (pending->size != header.payload_bytes || header.payload_bytes == 0) {
     return Status::error(Code::protocol,
                          fmt::format("{} sent {} bytes; {} were requested", link_.channel()->peer(),
-                                     header.payload_bytes, awaited->size));
+                                     header.payload_bytes, pending->size));
   }
   if (payload.empty()) {
-    find_places(*awaited, header.payload_bytes, into);
+    find_pieces(*pending, header.payload_bytes, into);
   } else {
     payload_ = payload.data();
   }
   return {};
 }
 
-void ReplyReceiver::find_places(const Awaited& awaited, std::size_t bytes,
+void ReplyReceiver::find_pieces(const PendingReply& pending, std::size_t bytes,
                                 std::vector<iovec>& into) {
   const PackingLimits& limits = link_.client().options().limits;
-  const Scattered* const places = awaited.places.get();
-  if (places == nullptr && awaited.gets == nullptr &&
+  const ScatterTarget* const scatter = pending.scatter.get();
+  if (scatter == nullptr && pending.gets == nullptr &&
       (bytes >= limits.min_direct_row || bytes < min_piece_bytes)) {
-    into.push_back({awaited.bytes, bytes});
-  } else if (places != nullptr && places->fragments.empty() &&
-             places->shape.run_bytes >= limits.min_direct_row) {
-    kernels::for_each_run(places->shape, [&](std::int64_t local, std::int64_t) {
-      into.push_back({places->base + local, places->shape.run_bytes});
+    into.push_back({pending.bytes, bytes});
+  } else if (scatter != nullptr && scatter->fragments.empty() &&
+             scatter->shape.run_bytes >= limits.min_direct_row) {
+    kernels::for_each_run(scatter->shape, [&](std::int64_t local, std::int64_t) {
+      into.push_back({scatter->base + local, scatter->shape.run_bytes});
     });
-  } else if (places != nullptr && !places->fragments.empty() &&
-             are_long(places->fragments, limits)) {
-    for (const Fragment& each : places->fragments) {
+  } else if (scatter != nullptr && !scatter->fragments.empty() &&
+             are_long(scatter->fragments, limits)) {
+    for (const Fragment& each : scatter->fragments) {
       into.push_back({each.local, each.bytes});
     }
   } else {
@@ -173,39 +174,39 @@ Status ReplyReceiver::end_unasked(const FrameHeader& header) {
 Status ReplyReceiver::end(const FrameHeader& header) {
   ++count_;
   arriving_ = 0;
-  owner_->route().note_answer(header);
+  owner_->route().record_reply(header);
   if (header.operation == 0 || header.operation == unmonitored_operation) {
     return end_unasked(header);
   }
-  auto awaited = owner_->replies().take(header.operation);
-  if (!awaited) {
+  auto pending = owner_->replies().take(header.operation);
+  if (!pending) {
     return owner_->route().is_shared() ? Status() : not_pending(header.operation);
   }
   Status result = !allocation_error_.ok()       ? allocation_error_
                   : header.kind == Kind::failed ? failure_in(header)
-                                                : store(header, *awaited);
-  if (result.ok() && awaited->fenced > 0) {
-    owner_->changes().note_fenced(awaited->fenced);
+                                                : store(header, *pending);
+  if (result.ok() && pending->fenced > 0) {
+    owner_->changes().record_fenced(pending->fenced);
   }
-  if (result.ok() && awaited->is_lock && header.words[0] == 0) {
-    owner_->route().note_locks(1);
+  if (result.ok() && pending->is_lock && header.words[0] == 0) {
+    owner_->route().record_locks(1);
   }
   const bool is_wrong = result.code() == Code::protocol;
   // Without room for it, all gets of the list end with the error of one.
   const bool has_room = failed_gets_.size() < failed_gets_.capacity();
-  if (awaited->gets != nullptr && !result.ok() && !is_wrong && awaited->gets->done.size() > 1 &&
+  if (pending->gets != nullptr && !result.ok() && !is_wrong && pending->gets->done.size() > 1 &&
       has_room) {
-    failed_gets_.push_back(std::move(awaited->gets));
+    failed_gets_.push_back(std::move(pending->gets));
     return {};
   }
-  awaited->end(result);
+  pending->end(result);
   return is_wrong ? std::move(result) : Status();
 }
 
 void ReplyReceiver::end_arriving(const Status& reason) {
   if (arriving_ != 0) {
-    if (const auto awaited = owner_->replies().take(std::exchange(arriving_, 0))) {
-      awaited->end(reason);
+    if (const auto pending = owner_->replies().take(std::exchange(arriving_, 0))) {
+      pending->end(reason);
     }
   }
 }
@@ -219,23 +220,23 @@ Status ReplyReceiver::failure_in(const FrameHeader& header) const {
 }
 
 // A reply must have the form that was requested, since the waiting thread uses its data.
-Status ReplyReceiver::store(const FrameHeader& header, const Awaited& awaited) {
+Status ReplyReceiver::store(const FrameHeader& header, const PendingReply& pending) {
   alignas(8) std::uint64_t word = header.words[0];
   if (header.kind == Kind::data) {
     if (payload_ != nullptr) {
-      unpack(awaited, payload_);
+      unpack(pending, payload_);
     }
-  } else if (header.kind == Kind::value && awaited.word != nullptr) {
-    *awaited.word = sign_extended(word, awaited.word_bytes);
-  } else if (header.kind == Kind::value && awaited.size > 0 && awaited.size <= sizeof(word)) {
-    unpack(awaited, reinterpret_cast<std::byte*>(&word));
-  } else if (header.kind != Kind::done || awaited.size > 0 || awaited.word != nullptr) {
+  } else if (header.kind == Kind::value && pending.word != nullptr) {
+    *pending.word = sign_extended(word, pending.word_bytes);
+  } else if (header.kind == Kind::value && pending.size > 0 && pending.size <= sizeof(word)) {
+    unpack(pending, reinterpret_cast<std::byte*>(&word));
+  } else if (header.kind != Kind::done || pending.size > 0 || pending.word != nullptr) {
     return Status::error(
         Code::protocol,
         fmt::format("{} answered with {} to a request for {}", link_.channel()->peer(),
                     to_string(header.kind),
-                    awaited.word != nullptr ? std::string("a word")
-                                            : fmt::format("{} bytes", awaited.size)));
+                    pending.word != nullptr ? std::string("a word")
+                                            : fmt::format("{} bytes", pending.size)));
   }
   return {};
 }

@@ -53,11 +53,11 @@ class ReplyReceiver final : public FrameSink {
   Status check(const FrameHeader& header) const;
   Status place_data(const FrameHeader& header, std::span<const std::byte> payload,
                     std::vector<iovec>& into);
-  void find_places(const Awaited& awaited, std::size_t bytes, std::vector<iovec>& into);
+  void find_pieces(const PendingReply& pending, std::size_t bytes, std::vector<iovec>& into);
   Status end_unasked(const FrameHeader& header);
   [[nodiscard]] Status not_pending(std::uint64_t operation) const;
   [[nodiscard]] Status failure_in(const FrameHeader& header) const;
-  Status store(const FrameHeader& header, const Awaited& awaited);
+  Status store(const FrameHeader& header, const PendingReply& pending);
 
   ClientConnection& link_;
   ClientConnection* owner_ = nullptr;  // the link that the arriving reply belongs to

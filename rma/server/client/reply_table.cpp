@@ -12,7 +12,7 @@ constexpr unsigned slot_bits = 32;
 
 }  // namespace
 
-void Awaited::end(const Status& status) const {
+void PendingReply::end(const Status& status) const {
   if (gets == nullptr) {
     done->end(status);
     return;
@@ -22,7 +22,13 @@ void Awaited::end(const Status& status) const {
   }
 }
 
-std::uint64_t ReplyTable::enter(Awaited& awaited, const ClientConnection& way) {
+ReplyTable::Entry::~Entry() {
+  if (operation_ != 0) {
+    static_cast<void>(table_.take(operation_));
+  }
+}
+
+ReplyTable::Entry ReplyTable::insert(PendingReply& pending, const ClientConnection& requester) {
   const std::lock_guard guard(mutex_);
   if (free_.empty()) {
     if (free_.capacity() <= slots_.size()) {
@@ -34,15 +40,15 @@ std::uint64_t ReplyTable::enter(Awaited& awaited, const ClientConnection& way) {
   const std::uint32_t at = free_.back();
   free_.pop_back();
   Slot& slot = slots_[at];
-  streams_.fetch_add(awaited.size >= min_stream_bytes ? 1 : 0, std::memory_order_relaxed);
-  slot.awaited = std::move(awaited);
+  streams_.fetch_add(pending.size >= min_stream_bytes ? 1 : 0, std::memory_order_relaxed);
+  slot.pending = std::move(pending);
   slot.is_used = true;
-  slot.way = &way;
+  slot.requester = &requester;
   slot.receiver = nullptr;
   // Never 0, which is the operation of requests without a reply on success.
   slot.generation = std::max(slot.generation + 1, std::uint32_t{1});
   count_.fetch_add(1);
-  return std::uint64_t{slot.generation} << slot_bits | at;
+  return {*this, std::uint64_t{slot.generation} << slot_bits | at};
 }
 
 // Requires: mutex_ is locked.
@@ -53,24 +59,24 @@ ReplyTable::Slot* ReplyTable::find(std::uint64_t operation) {
   return is_pending ? &slots_[at] : nullptr;
 }
 
-void ReplyTable::note_way(std::uint64_t operation, const ClientConnection& way) {
+void ReplyTable::record_requester(std::uint64_t operation, const ClientConnection& requester) {
   const std::lock_guard guard(mutex_);
   if (Slot* const slot = find(operation)) {
-    slot->way = &way;
+    slot->requester = &requester;
   }
 }
 
-const Awaited* ReplyTable::claim(std::uint64_t operation, const ClientConnection& receiver) {
+const PendingReply* ReplyTable::claim(std::uint64_t operation, const ClientConnection& receiver) {
   const std::lock_guard guard(mutex_);
   Slot* const slot = find(operation);
   if (slot == nullptr) {
     return nullptr;
   }
   slot->receiver = &receiver;
-  return &slot->awaited;
+  return &slot->pending;
 }
 
-std::optional<Awaited> ReplyTable::take(std::uint64_t operation) {
+std::optional<PendingReply> ReplyTable::take(std::uint64_t operation) {
   const std::lock_guard guard(mutex_);
   Slot* const slot = find(operation);
   if (slot == nullptr) {
@@ -81,12 +87,12 @@ std::optional<Awaited> ReplyTable::take(std::uint64_t operation) {
 }
 
 // Requires: mutex_ is locked.
-Awaited ReplyTable::release(Slot& slot) {
+PendingReply ReplyTable::release(Slot& slot) {
   slot.is_used = false;
   slot.receiver = nullptr;
   count_.fetch_sub(1);
-  streams_.fetch_sub(slot.awaited.size >= min_stream_bytes ? 1 : 0, std::memory_order_relaxed);
-  return std::exchange(slot.awaited, {});
+  streams_.fetch_sub(slot.pending.size >= min_stream_bytes ? 1 : 0, std::memory_order_relaxed);
+  return std::exchange(slot.pending, {});
 }
 
 template <class Predicate>
@@ -107,8 +113,8 @@ void ReplyTable::end_all(const ClientConnection& receiver, const Status& reason)
   end_if(receiver, reason, [](const Slot&) { return true; });
 }
 
-void ReplyTable::end_requested_by(const ClientConnection& way, const Status& reason) {
-  end_if(way, reason, [&](const Slot& slot) { return slot.way == &way; });
+void ReplyTable::end_requested_by(const ClientConnection& requester, const Status& reason) {
+  end_if(requester, reason, [&](const Slot& slot) { return slot.requester == &requester; });
 }
 
 }  // namespace tessera::rma::server

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ReplyTable: the operations of a link that wait for a reply, and where the replies' bytes go. An
-// operation's number consists of its slot and of how often that was used, so a late reply to an
-// earlier user is recognised.
+// ReplyTable: the operations of a connection that wait for a reply, and where the replies' bytes
+// go. An operation's number consists of its slot and the slot's generation, so a late reply to an
+// earlier user of the slot is recognised.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "rma/base/result.hpp"
@@ -33,7 +34,7 @@ inline constexpr std::uint64_t unmonitored_operation = ~std::uint64_t{0};
 inline constexpr std::size_t min_stream_bytes = std::size_t{64} * 1024;
 
 /// Where the bytes of a reply go if they are not contiguous.
-struct Scattered {
+struct ScatterTarget {
   std::byte* base = nullptr;  ///< start of `shape`, whose local side is used
   CopyShape shape;
   std::vector<Fragment> fragments;  ///< or their local sides; if empty, `shape`
@@ -41,15 +42,15 @@ struct Scattered {
 
 /// A pending reply: what it completes, and where its data go. At most one of the destinations is
 /// set.
-struct Awaited {
+struct PendingReply {
   Completion* done = nullptr;    ///< ends with the reply
   std::int64_t* word = nullptr;  ///< receives a word, sign-extended from word_bytes
   int word_bytes = 8;
   std::byte* bytes = nullptr;  ///< receives `size` bytes
   std::size_t size = 0;
-  std::unique_ptr<const Scattered> places;  ///< receives `size` bytes
+  std::unique_ptr<const ScatterTarget> scatter;  ///< receives `size` bytes
   std::unique_ptr<BatchedGets> gets;  ///< receives `size` bytes; its gets end instead of `done`
-  std::shared_ptr<const void> held = nullptr;  ///< stays alive until the reply has come
+  std::shared_ptr<const void> held = nullptr;  ///< stays alive until the reply has arrived
   std::uint64_t fenced = 0;                    ///< changes that are in effect then; 0: not a fence
   bool is_lock = false;                        ///< a `value` of 0 means that a lock is held
 
@@ -58,22 +59,42 @@ struct Awaited {
 
 class ReplyTable {
  public:
-  /// Moves the pending reply into a slot; returns the operation's number, which is never 0. `way`:
-  /// the connection by which it is requested. Throws std::bad_alloc; nothing is moved then.
-  std::uint64_t enter(Awaited& awaited, const ClientConnection& way);
-  /// Records that the operation, if it is pending, is requested by `way`.
-  void note_way(std::uint64_t operation, const ClientConnection& way);
-  /// The reply's bytes come by `receiver` now: until they are complete only that connection may end
-  /// the operation. Returns null if it is not pending.
-  [[nodiscard]] const Awaited* claim(std::uint64_t operation, const ClientConnection& receiver);
-  /// Removes a pending reply; nothing if it is not pending.
-  [[nodiscard]] std::optional<Awaited> take(std::uint64_t operation);
+  /// An operation in the table. Its destructor removes it again unless keep() was called.
+  class Entry {
+   public:
+    Entry(ReplyTable& table, std::uint64_t operation) noexcept
+        : table_(table), operation_(operation) {}
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+    ~Entry();
+    /// The operation's number, which is never 0.
+    [[nodiscard]] std::uint64_t operation() const noexcept { return operation_; }
+    /// From now on the reply, or the loss of the connection, removes the operation. Returns its
+    /// number.
+    std::uint64_t keep() noexcept { return std::exchange(operation_, 0U); }
 
-  /// Ends all replies with `reason`, except those whose bytes come by another connection than
+   private:
+    ReplyTable& table_;
+    std::uint64_t operation_;
+  };
+
+  /// Moves the pending reply into a slot. `requester`: the connection over which it is requested.
+  /// Throws std::bad_alloc; nothing is moved then.
+  [[nodiscard]] Entry insert(PendingReply& pending, const ClientConnection& requester);
+  /// Records that the operation, if it is pending, is requested over `requester`.
+  void record_requester(std::uint64_t operation, const ClientConnection& requester);
+  /// Records that the reply's bytes arrive over `receiver`: until they are complete, only that
+  /// connection may end the operation. Returns null if it is not pending.
+  [[nodiscard]] const PendingReply* claim(std::uint64_t operation,
+                                          const ClientConnection& receiver);
+  /// Removes a pending reply; nothing if it is not pending.
+  [[nodiscard]] std::optional<PendingReply> take(std::uint64_t operation);
+
+  /// Ends all replies with `reason`, except those whose bytes arrive over another connection than
   /// `receiver`: that connection ends them.
   void end_all(const ClientConnection& receiver, const Status& reason);
-  /// The same for those that were requested by `way`.
-  void end_requested_by(const ClientConnection& way, const Status& reason);
+  /// The same for those that were requested over `requester`.
+  void end_requested_by(const ClientConnection& requester, const Status& reason);
 
   /// The number of pending replies.
   [[nodiscard]] std::int64_t count() const noexcept { return count_.load(); }
@@ -84,14 +105,14 @@ class ReplyTable {
 
  private:
   struct Slot {
-    Awaited awaited;
+    PendingReply pending;
     std::uint32_t generation = 0;
     bool is_used = false;
-    const ClientConnection* way = nullptr;       // by which it was requested
-    const ClientConnection* receiver = nullptr;  // by which its bytes are arriving
+    const ClientConnection* requester = nullptr;  // by which it was requested
+    const ClientConnection* receiver = nullptr;   // by which its bytes are arriving
   };
   [[nodiscard]] Slot* find(std::uint64_t operation);
-  Awaited release(Slot& slot);
+  PendingReply release(Slot& slot);
   template <class Predicate>
   void end_if(const ClientConnection& receiver, const Status& reason, Predicate&& is_meant);
 

@@ -75,7 +75,7 @@ bool CoalescedMessages::is_any_kept() noexcept {
 
 RequestQueue::When RequestQueue::when() {
   constexpr std::int64_t pause_ns = 60'000;  // longer than a put with its fence
-  constexpr int least_burst = 4;
+  constexpr int min_burst = 4;
   if (link_.is_polled()) {
     return When::soon;
   }
@@ -85,7 +85,7 @@ RequestQueue::When RequestQueue::when() {
     burst_.store(0, std::memory_order_relaxed);
     return When::now;
   }
-  return burst_.fetch_add(1, std::memory_order_relaxed) < least_burst ? When::now : When::soon;
+  return burst_.fetch_add(1, std::memory_order_relaxed) < min_burst ? When::now : When::soon;
 }
 
 std::optional<Status> RequestQueue::post(ClientConnection& owner, const PostedRequest& request,
@@ -113,9 +113,9 @@ std::optional<Status> RequestQueue::post(ClientConnection& owner, const PostedRe
     status = catch_bad_alloc([&] { return append(request, when); },
                              "this process has no memory for a request");
     if (is_change(header.kind)) {
-      owner.changes().note(header.target, header.region);
+      owner.changes().record(header.target, header.region);
     }
-    note_unsent();
+    record_unsent();
     is_coalesced_ = is_coalesced && !is_looked_after;
     is_left_behind = has_unsent() && !is_coalesced && !is_looked_after;
     is_held_up = is_left_behind && queue_.is_held_up();
@@ -175,14 +175,14 @@ Status RequestQueue::send_batch(When when) {
   if (batch_.is_empty()) {
     return {};
   }
-  Awaited gets;
+  PendingReply gets;
   OperationBatch::List list;
   Status sent = catch_bad_alloc([&]() -> Status {
     list = batch_.take();
     if (list.gets != nullptr) {
       gets.size = list.bytes;
       gets.gets = std::move(list.gets);
-      list.header.operation = link_.owner_of(list.header).replies().enter(gets, link_);
+      list.header.operation = link_.owner_of(list.header).replies().insert(gets, link_).keep();
     }
     return queue_.post(encode(list.header, list.descriptor), std::move(list.body), when);
   });
@@ -194,22 +194,22 @@ Status RequestQueue::send_batch(When when) {
 }
 
 // Nothing of the batch was sent, and other requests still can be.
-void RequestQueue::fail_batch(const OperationBatch::List& list, Awaited gets, Status lack) {
+void RequestQueue::fail_batch(const OperationBatch::List& list, PendingReply gets, Status error) {
   const bool are_gets = batch_.has_gets();
-  batch_.fail(lack);  // if it could not even be taken
+  batch_.fail(error);  // if it could not even be taken
   if (!are_gets) {
-    link_.client().options().stray_error(std::move(lack));
+    link_.client().options().stray_error(std::move(error));
   } else if (list.header.operation != 0) {
     if (const auto mine = link_.owner_of(list.header).replies().take(list.header.operation)) {
-      mine->end(lack);
+      mine->end(error);
     }
   } else if (gets.gets != nullptr) {
-    gets.end(lack);
+    gets.end(error);
   }
 }
 
 // Requires: mutex_ is locked.
-void RequestQueue::note_unsent() {
+void RequestQueue::record_unsent() {
   unsent_ = !is_empty();
   held_up_.store(queue_.is_held_up(), std::memory_order_relaxed);
   // A batch bounds itself, and the next thread that polls sends it.
@@ -233,7 +233,7 @@ void RequestQueue::wait_for_room() {
 Status RequestQueue::flush_locked() {
   Status batched = send_batch(When::soon);
   Status flushed = queue_.flush();
-  note_unsent();
+  record_unsent();
   return batched.ok() ? std::move(flushed) : std::move(batched);
 }
 
@@ -273,7 +273,7 @@ void RequestQueue::send_coalesced() noexcept {
 void RequestQueue::fail(const Status& reason) {
   batch_.fail(reason);
   queue_.fail(reason);
-  note_unsent();
+  record_unsent();
 }
 
 void RequestQueue::release_unused() {

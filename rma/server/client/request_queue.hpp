@@ -25,6 +25,7 @@
 namespace tessera::rma::server {
 
 class ClientConnection;
+struct PendingReply;
 class RequestQueue;
 
 /// Implements rma::CoalescingScope: from the first begin() to the last end(), the changes that this
@@ -110,9 +111,9 @@ class RequestQueue {
  private:
   Status append(const PostedRequest& request, When when);
   Status send_batch(When when);
-  void fail_batch(const OperationBatch::List& list, Awaited gets, Status lack);
+  void fail_batch(const OperationBatch::List& list, PendingReply gets, Status error);
   Status flush_locked();
-  void note_unsent();
+  void record_unsent();
   void wait_for_room();
 
   ClientConnection& link_;

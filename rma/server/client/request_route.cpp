@@ -32,13 +32,13 @@ Status RequestRoute::post(PostedRequest request, RequestQueue::When when) {
   FrameHeader& header = request.header;
   TESSERA_RETURN_IF_ERROR(order_before(header.kind));
   while (true) {
-    TESSERA_ASSIGN_OR_RETURN(ClientConnection* const way, find(header));
+    TESSERA_ASSIGN_OR_RETURN(ClientConnection* const next_hop, find(header));
     header.route = number_.load(std::memory_order_relaxed);
     header.reply_to = link_.client().options().direct_replies && link_.channel().is_connected()
                           ? link_.client().links().own_node().value
                           : -1;
-    link_.replies().note_way(header.operation, *way);
-    if (auto posted = way->queue().post(link_, request, when)) {
+    link_.replies().record_requester(header.operation, *next_hop);
+    if (auto posted = next_hop->queue().post(link_, request, when)) {
       return std::move(*posted);
     }
   }
@@ -58,27 +58,28 @@ Status RequestRoute::order_before(Kind kind) {
   }
   Completion done;
   done.begin();
-  Awaited awaited;
-  awaited.done = &done;
-  awaited.fenced = changes.count();
+  PendingReply pending;
+  pending.done = &done;
+  pending.fenced = changes.count();
   TESSERA_RETURN_IF_ERROR(link_.ask({.kind = Kind::fence,
                                      .origin = link_.client().options().rank,
                                      .target = link_.client().links().first_rank_of(link_.node())},
-                                    {}, std::move(awaited)));
+                                    {}, std::move(pending)));
   link_.wait(done);
   return done.take_error();
 }
 
 Result<ClientConnection*> RequestRoute::find(const FrameHeader& header) {
   if (!is_forwardable(header.kind)) {
-    note_use();
+    record_use();
     TESSERA_RETURN_IF_ERROR(connect());
     return &link_;
   }
-  ClientConnection* const way = way_.load(std::memory_order_acquire);
-  const bool is_good = way != nullptr && !way->is_lost() && way->channel().is_connected() &&
+  ClientConnection* const next_hop = next_hop_.load(std::memory_order_acquire);
+  const bool is_good = next_hop != nullptr && !next_hop->is_lost() &&
+                       next_hop->channel().is_connected() &&
                        !is_bad_.load(std::memory_order_relaxed);
-  return is_good ? Result<ClientConnection*>(way) : choose();
+  return is_good ? Result<ClientConnection*>(next_hop) : choose();
 }
 
 // Tries the remaining intermediaries in turn; the last route is direct to the node.
@@ -89,7 +90,7 @@ Result<ClientConnection*> RequestRoute::choose() {
   }
   Client& client = link_.client();
   const NodeId node = link_.node();
-  ClientConnection* const before = way_.load();
+  ClientConnection* const before = next_hop_.load();
   const bool is_bad = is_bad_.exchange(false);
   if (before != nullptr && (before->is_lost() || is_bad)) {
     ++choice_;
@@ -102,7 +103,7 @@ Result<ClientConnection*> RequestRoute::choose() {
     }
     auto other = client.links().to(by);
     if (other.ok() && (*other)->route().connect().ok()) {
-      way_.store(*other, std::memory_order_release);
+      next_hop_.store(*other, std::memory_order_release);
       return *other;
     }
   }
@@ -112,7 +113,7 @@ Result<ClientConnection*> RequestRoute::choose() {
     // With the new route number.
     TESSERA_RETURN_IF_ERROR(link_.queue().post_own(introduction()));
   }
-  way_.store(&link_, std::memory_order_release);
+  next_hop_.store(&link_, std::memory_order_release);
   return &link_;
 }
 
@@ -136,36 +137,36 @@ Status RequestRoute::connect_now() {
   return link_.connect_by(std::move(channel), introduction());
 }
 
-void RequestRoute::note_use() noexcept {
+void RequestRoute::record_use() noexcept {
   last_used_ = Clock::now().time_since_epoch().count();
 }
 
 bool RequestRoute::is_unused(Clock::duration longest) const noexcept {
   const Clock::duration idle =
       Clock::now().time_since_epoch() - std::chrono::nanoseconds(last_used_.load());
-  return idle >= longest && locks_held_.load() == 0 && way_.load() != &link_;
+  return idle >= longest && locks_held_.load() == 0 && next_hop_.load() != &link_;
 }
 
 // An agent that could not pass a request on is not used again.
-void RequestRoute::note_answer(const FrameHeader& header) noexcept {
+void RequestRoute::record_reply(const FrameHeader& header) noexcept {
   if (is_shared_) {
-    note_use();
+    record_use();
     if (header.kind == Kind::failed && header.forwarder >= 0) {
       is_bad_ = true;
     }
   }
 }
 
-void RequestRoute::note_lost(const ClientConnection& way, const Status& reason) {
-  if (!is_shared_ || link_.is_lost() || way_.load() != &way) {
+void RequestRoute::end_requests_over(const ClientConnection& next_hop, const Status& reason) {
+  if (!is_shared_ || link_.is_lost() || next_hop_.load() != &next_hop) {
     return;
   }
-  const Status described = link_.client().links().loss_of(way.node(), reason);
+  const Status described = link_.client().links().loss_of(next_hop.node(), reason);
   // Before any thread can find that the route is lost and then look for such an error.
   if (link_.changes().count() != link_.changes().fenced()) {
     link_.client().options().stray_error(described);  // their changes may not be in effect
   }
-  link_.replies().end_requested_by(way, described);
+  link_.replies().end_requested_by(next_hop, described);
 }
 
 }  // namespace tessera::rma::server

@@ -41,14 +41,14 @@ class RequestRoute {
   /// Opens the link's own connection if there is none. Errors: as Client::link_to().
   Status connect();
 
-  /// A reply to one of the link's requests came.
-  void note_answer(const FrameHeader& header) noexcept;
-  /// The connection of `way` is lost: operations that use it end with `reason`.
-  void note_lost(const ClientConnection& way, const Status& reason);
+  /// A reply to one of the link's requests arrived.
+  void record_reply(const FrameHeader& header) noexcept;
+  /// Ends the link's operations that use `next_hop`, which is lost, with `reason`.
+  void end_requests_over(const ClientConnection& next_hop, const Status& reason);
   /// This process acquired (1) or released (−1) a lock of that node.
-  void note_locks(int change) noexcept { locks_held_ += change; }
+  void record_locks(int change) noexcept { locks_held_ += change; }
   /// The link's own connection is in use.
-  void note_use() noexcept;
+  void record_use() noexcept;
   /// Whether the link's own connection was unused for `longest` and can be closed. A lock whose
   /// holder's connection ends is given to others, so a connection with held locks stays open.
   [[nodiscard]] bool is_unused(std::chrono::steady_clock::duration longest) const noexcept;
@@ -65,10 +65,10 @@ class RequestRoute {
   ClientConnection& link_;
   bool is_shared_ = false;
   std::mutex mutex_;
-  std::atomic<ClientConnection*> way_{nullptr};  // null: not known
-  std::atomic<std::int32_t> choice_{0};          // which of the possible intermediaries it is
-  std::atomic<std::uint64_t> number_{0};         // how often the route has changed
-  std::atomic<bool> is_bad_{false};              // it failed to pass something on
+  std::atomic<ClientConnection*> next_hop_{nullptr};  // carries the requests; null: not known
+  std::atomic<std::int32_t> choice_{0};   // its number among the possible intermediaries
+  std::atomic<std::uint64_t> number_{0};  // how often the route has changed
+  std::atomic<bool> is_bad_{false};       // it failed to pass something on
   std::atomic<int> locks_held_{0};
   // Nanoseconds of the steady clock: last use of the link's own connection.
   std::atomic<std::int64_t> last_used_{0};

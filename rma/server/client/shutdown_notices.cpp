@@ -107,7 +107,7 @@ struct ShutdownNotices::NotifiedNode {
       : transient(std::move(its_transient)), link(its_link) {}
 };
 
-void ShutdownNotices::say(Client& client, std::chrono::milliseconds timeout) const {
+void ShutdownNotices::send(Client& client, std::chrono::milliseconds timeout) const {
   wait_for_ranks_of_node();
   const std::vector<std::byte> states = local_states();
   std::deque<NotifiedNode> notified;
@@ -121,7 +121,7 @@ void ShutdownNotices::say(Client& client, std::chrono::milliseconds timeout) con
       finish(notified.front());
       notified.pop_front();
     }
-    tell(client, node, states, timeout, notified);
+    send_to(client, node, states, timeout, notified);
   }
   for (NotifiedNode& each : notified) {
     finish(each);
@@ -129,9 +129,9 @@ void ShutdownNotices::say(Client& client, std::chrono::milliseconds timeout) con
 }
 
 // A node that cannot be notified is gone itself.
-void ShutdownNotices::tell(Client& client, NodeId node, const std::vector<std::byte>& states,
-                           std::chrono::milliseconds timeout,
-                           std::deque<NotifiedNode>& notified) const {
+void ShutdownNotices::send_to(Client& client, NodeId node, const std::vector<std::byte>& states,
+                              std::chrono::milliseconds timeout,
+                              std::deque<NotifiedNode>& notified) const {
   std::optional<TransientConnection> transient;
   ClientConnection* link = client.links().existing(node);
   if (link == nullptr || link->route().is_shared()) {
@@ -156,9 +156,9 @@ void ShutdownNotices::tell(Client& client, NodeId node, const std::vector<std::b
   const FrameHeader fence{.kind = Kind::fence, .origin = notice.origin, .target = notice.target};
   NotifiedNode& one = notified.emplace_back(std::move(transient), link);
   one.received.begin();
-  Awaited awaited;
-  awaited.done = &one.received;
-  if (!link->ask(fence, {}, std::move(awaited)).ok()) {
+  PendingReply pending;
+  pending.done = &one.received;
+  if (!link->ask(fence, {}, std::move(pending)).ok()) {
     one.received.end({});
   }
 }

@@ -55,14 +55,14 @@ class ShutdownNotices {
   /// Waits until the other ranks of this node are gone, then notifies every node that is still
   /// present on behalf of all of them. A node that does not respond within `timeout` will assume
   /// that this one died.
-  void say(Client& client, std::chrono::milliseconds timeout) const;
+  void send(Client& client, std::chrono::milliseconds timeout) const;
 
  private:
   ShutdownNotices(std::shared_ptr<detail::Node> node, const detail::NodeMap& nodes,
                   std::byte* memory);
   struct NotifiedNode;
-  void tell(Client& client, NodeId node, const std::vector<std::byte>& states,
-            std::chrono::milliseconds timeout, std::deque<NotifiedNode>& notified) const;
+  void send_to(Client& client, NodeId node, const std::vector<std::byte>& states,
+               std::chrono::milliseconds timeout, std::deque<NotifiedNode>& notified) const;
   static void finish(NotifiedNode& notified);
   void wait_for_ranks_of_node() const;
   [[nodiscard]] NodeId own_node() const { return nodes_.node_of(node_->ranks().front()); }

@@ -17,10 +17,10 @@ namespace tessera::rma::server {
 
 class BufferPool {
  public:
-  /// Buffers have `bytes` bytes each. Keeps at most `most_kept` unused buffers.
-  explicit BufferPool(std::size_t bytes, std::size_t most_kept = 64)
-      : bytes_(bytes), max_kept_(most_kept) {
-    free_.reserve(most_kept);
+  /// Buffers have `bytes` bytes each. Keeps at most `max_kept` unused buffers.
+  explicit BufferPool(std::size_t bytes, std::size_t max_kept = 64)
+      : bytes_(bytes), max_kept_(max_kept) {
+    free_.reserve(max_kept);
   }
 
   /// Returns a buffer whose contents are undefined, or an empty one if memory runs out.

@@ -12,8 +12,8 @@ Clusters::Clusters(std::int32_t nodes, std::int64_t size) noexcept
                                        std::max<std::int64_t>(size, 1))) {}
 
 std::int64_t Clusters::chosen_size(std::int32_t nodes) noexcept {
-  constexpr std::int32_t least_nodes = 512;
-  return nodes < least_nodes ? 1 : std::llround(std::sqrt(static_cast<double>(nodes)));
+  constexpr std::int32_t min_nodes = 512;
+  return nodes < min_nodes ? 1 : std::llround(std::sqrt(static_cast<double>(nodes)));
 }
 
 std::int32_t Clusters::first_of(std::int32_t cluster) const noexcept {

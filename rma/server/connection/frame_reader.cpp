@@ -11,23 +11,24 @@
 #include "rma/server/connection/pieces.hpp"
 
 namespace tessera::rma::server {
-Result<std::size_t> FrameSink::receive_payload(Channel& channel, std::vector<iovec>& places,
+Result<std::size_t> FrameSink::receive_payload(Channel& channel, std::vector<iovec>& destinations,
                                                std::size_t next, iovec rest) {
-  const std::size_t own = places.size();
+  const std::size_t own = destinations.size();
   const bool fits = own - next < IOV_MAX;
-  places.push_back(rest);
-  auto bytes = channel.receive(std::span(places).subspan(next, own - next + fits));
-  places.pop_back();
+  destinations.push_back(rest);
+  auto bytes = channel.receive(std::span(destinations).subspan(next, own - next + fits));
+  destinations.pop_back();
   return bytes;
 }
 
-void FrameSink::store_payload(std::span<const iovec> places, std::span<const std::byte> bytes) {
-  for (const iovec& place : places) {
-    const std::size_t some = std::min(place.iov_len, bytes.size());
+void FrameSink::store_payload(std::span<const iovec> destinations,
+                              std::span<const std::byte> bytes) {
+  for (const iovec& piece : destinations) {
+    const std::size_t some = std::min(piece.iov_len, bytes.size());
     if (some == 0) {
       continue;
     }
-    std::memcpy(place.iov_base, bytes.data(), some);
+    std::memcpy(piece.iov_base, bytes.data(), some);
     bytes = bytes.subspan(some);
     if (bytes.empty()) {
       return;
@@ -79,14 +80,14 @@ Status FrameReader::begin_with(std::span<const std::byte> bytes) {
 // Without memory for a buffer nothing is received; the bytes wait in the channel. After an error
 // the destructor returns the buffer.
 Result<bool> FrameReader::advance() {
-  constexpr int most_receives = 16;
+  constexpr int max_receives = 16;
   if (!has_buffer()) {
     return false;
   }
   bool has_come = false;
   is_latency_critical_ = false;
   Received received{.bytes = 0, .may_be_more = true};
-  for (int i = 0; i < most_receives && received.may_be_more && !is_latency_critical_; ++i) {
+  for (int i = 0; i < max_receives && received.may_be_more && !is_latency_critical_; ++i) {
     if (!is_held_up_) {
       TESSERA_ASSIGN_OR_RETURN(received, receive());
       if (received.bytes == 0) {
@@ -123,10 +124,10 @@ Result<FrameReader::Received> FrameReader::receive() {
   const bool fits = payload_.size() - next_piece_ < IOV_MAX;
   TESSERA_ASSIGN_OR_RETURN(const std::size_t bytes,
                            sink_.receive_payload(*channel_, payload_, next_piece_, rest));
-  const auto places = std::span(payload_).subspan(next_piece_);
-  const std::size_t wanted = total_bytes(places);
+  const auto destinations = std::span(payload_).subspan(next_piece_);
+  const std::size_t wanted = total_bytes(destinations);
   const bool is_filled = bytes == wanted + rest.iov_len;
-  next_piece_ += drop_front(places, std::min(bytes, wanted));
+  next_piece_ += drop_front(destinations, std::min(bytes, wanted));
   last_ += bytes - std::min(bytes, wanted);
   return Received{bytes, is_filled || !fits};
 }
@@ -190,14 +191,14 @@ bool FrameReader::take_payload() {
       return false;
     }
   }
-  const auto places = std::span(payload_).subspan(next_piece_);
-  const std::size_t some = std::min(total_bytes(places), buffered().size());
+  const auto destinations = std::span(payload_).subspan(next_piece_);
+  const std::size_t some = std::min(total_bytes(destinations), buffered().size());
   if (some > 0) {
-    sink_.store_payload(places, buffered().first(some));
+    sink_.store_payload(destinations, buffered().first(some));
     first_ += some;
   }
   // Empty pieces at the end need no bytes.
-  next_piece_ += drop_front(places, some);
+  next_piece_ += drop_front(destinations, some);
   return next_piece_ >= payload_.size();
 }
 

@@ -45,13 +45,13 @@ class FrameSink {
   /// False while this frame should not begin; it waits in the reader. The question is repeated for
   /// the same frame later.
   [[nodiscard]] virtual bool takes(const FrameHeader& /*header*/) { return true; }
-  /// Receives more of a payload into `places`, and what follows it into `rest`, as
+  /// Receives more of a payload into `destinations`, and what follows it into `rest`, as
   /// Channel::receive. A sink whose memory may be freed meanwhile pins it here.
-  virtual Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& places,
+  virtual Result<std::size_t> receive_payload(Channel& channel, std::vector<iovec>& destinations,
                                               std::size_t next, iovec rest);
   /// The same for the beginning of a payload, which came with earlier bytes: stores `bytes` into
-  /// `places`, in order.
-  virtual void store_payload(std::span<const iovec> places, std::span<const std::byte> bytes);
+  /// `destinations`, in order.
+  virtual void store_payload(std::span<const iovec> destinations, std::span<const std::byte> bytes);
 };
 
 class FrameReader {

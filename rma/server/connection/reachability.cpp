@@ -91,15 +91,15 @@ class TokenServer {
   std::thread thread_;
 };
 
-// `place` receives the address where the others connect; unchanged on an error.
+// `service` receives the address where the others connect; unchanged on an error.
 Status start_token_server(const Settings& settings, bool is_only_machine,
-                          std::optional<TokenServer>& door, ServiceAddress& place) {
+                          std::optional<TokenServer>& token_server, ServiceAddress& service) {
   TESSERA_ASSIGN_OR_RETURN(auto listener, server::listen_for_nodes(settings, is_only_machine));
   TESSERA_ASSIGN_OR_RETURN(const auto secret, server::new_secret());
   ServiceAddress open{.address = listener.address()};
   std::copy(secret.bytes().begin(), secret.bytes().end(), open.token.begin());
-  TESSERA_RETURN_IF_ERROR(door.emplace(std::move(listener), open.token).start());
-  place = open;
+  TESSERA_RETURN_IF_ERROR(token_server.emplace(std::move(listener), open.token).start());
+  service = open;
   return {};
 }
 
@@ -122,17 +122,17 @@ Status expect_token(detail::Channel& channel, const Token& token, Clock::time_po
                                                          channel.peer()));
 }
 
-Status try_one(const ServiceAddress& place, milliseconds timeout) {
+Status try_one(const ServiceAddress& service, milliseconds timeout) {
   const auto deadline = Clock::now() + timeout;
-  TESSERA_ASSIGN_OR_RETURN(const auto channel, server::connect_tcp(place.address, timeout));
-  return expect_token(*channel, place.token, deadline);
+  TESSERA_ASSIGN_OR_RETURN(const auto channel, server::connect_tcp(service.address, timeout));
+  return expect_token(*channel, service.token, deadline);
 }
 
 // One node's results in the form in which they are sent to the others: "to microseconds reason",
 // one line each.
 class ConnectionResults {
  public:
-  void note(NodeId to, const Status& outcome, std::chrono::microseconds time) {
+  void record(NodeId to, const Status& outcome, std::chrono::microseconds time) {
     const std::lock_guard guard(mutex_);
     if (!outcome.ok()) {
       failures_ += fmt::format("{} -1 {}\n", to.value, first_line(outcome));
@@ -152,23 +152,23 @@ class ConnectionResults {
   NodeId slowest_to_;
 };
 
-void try_all(const std::vector<ServiceAddress>& places, NodeId own, milliseconds timeout,
+void try_all(const std::vector<ServiceAddress>& services, NodeId own, milliseconds timeout,
              ConnectionResults& trials) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t at = next++; at < places.size(); at = next++) {
+    for (std::size_t at = next++; at < services.size(); at = next++) {
       const NodeId to{static_cast<std::int32_t>(at)};
-      if (to == own || places[at].address.port == 0) {
+      if (to == own || services[at].address.port == 0) {
         continue;
       }
       const auto begin = Clock::now();
-      const Status outcome = try_one(places[at], timeout);
-      trials.note(to, outcome,
-                  std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));
+      const Status outcome = try_one(services[at], timeout);
+      trials.record(to, outcome,
+                    std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin));
     }
   };
   std::vector<std::thread> threads;
-  for (std::size_t count = std::min(max_concurrent, places.size()); threads.size() < count;) {
+  for (std::size_t count = std::min(max_concurrent, services.size()); threads.size() < count;) {
     Result<std::thread> thread = server::start_thread_with_signals_blocked(work);
     if (!thread.ok()) {
       break;  // fewer at a time
@@ -203,20 +203,20 @@ void read_trials(std::string_view text, NodeId from, NodeConnections& result) {
   }
 }
 
-Result<std::vector<ServiceAddress>> gather_places(Bootstrap& bootstrap, const Settings& settings,
-                                                  const detail::NodeMap& nodes,
-                                                  const ServiceAddress& mine) {
+Result<std::vector<ServiceAddress>> gather_services(Bootstrap& bootstrap, const Settings& settings,
+                                                    const detail::NodeMap& nodes,
+                                                    const ServiceAddress& mine) {
   TESSERA_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes,
                            bootstrap.allgather(std::as_bytes(std::span(&mine, 1)),
                                                milliseconds(settings.start_timeout_ms)));
   std::vector<ServiceAddress> all(static_cast<std::size_t>(bootstrap.size()));
   std::memcpy(all.data(), bytes.data(), bytes.size());
-  std::vector<ServiceAddress> places;
+  std::vector<ServiceAddress> services;
   for (std::int32_t node = 0; node < nodes.count(); ++node) {
     const WorldRank first = nodes.ranks_of(NodeId{node}).front();
-    places.push_back(all[static_cast<std::size_t>(first.value)]);
+    services.push_back(all[static_cast<std::size_t>(first.value)]);
   }
-  return places;
+  return services;
 }
 
 }  // namespace
@@ -250,25 +250,25 @@ Result<NodeConnections> try_connections(Bootstrap& bootstrap, const Settings& se
   const bool is_first = nodes.ranks_of(own).front() == bootstrap.rank();
   ServiceAddress mine;
   ConnectionResults trials;
-  std::optional<TokenServer> door;
+  std::optional<TokenServer> token_server;
   if (is_first) {
-    if (Status opened = start_token_server(settings, result.machines == 1, door, mine);
+    if (Status opened = start_token_server(settings, result.machines == 1, token_server, mine);
         !opened.ok()) {
-      trials.note(own, opened, {});
+      trials.record(own, opened, {});
     }
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<ServiceAddress> places,
-                           gather_places(bootstrap, settings, nodes, mine));
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<ServiceAddress> services,
+                           gather_services(bootstrap, settings, nodes, mine));
   if (is_first) {
-    try_all(places, own, timeout, trials);
+    try_all(services, own, timeout, trials);
   }
-  const auto rounds = static_cast<std::int64_t>(places.size() / max_concurrent + 1);
+  const auto rounds = static_cast<std::int64_t>(services.size() / max_concurrent + 1);
   TESSERA_ASSIGN_OR_RETURN(
       const auto texts,
       allgather_texts(bootstrap, is_first ? trials.text() : "",
                       milliseconds(settings.start_timeout_ms) + rounds * timeout));
-  for (const ServiceAddress& place : places) {
-    result.addresses.push_back(to_string(place.address));
+  for (const ServiceAddress& service : services) {
+    result.addresses.push_back(to_string(service.address));
   }
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     read_trials(texts[rank], result.node_of[rank], result);

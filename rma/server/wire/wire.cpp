@@ -109,7 +109,7 @@ Status check_fields(const FrameHeader& header) {
 std::string_view to_string(Kind kind) noexcept {
   constexpr std::array<std::string_view, kind_count> names = {
       "put",  "get",     "accumulate", "atomic", "fence",     "lock",       "unlock", "notify",
-      "flag", "deliver", "invite",     "probe",  "done",      "data",       "value",  "failed",
+      "flag", "deliver", "join",       "probe",  "done",      "data",       "value",  "failed",
       "bye",  "path",    "locate",     "push",   "introduce", "acknowledge"};
   const auto index = static_cast<std::size_t>(kind) - 1;
   return index < names.size() ? names[index] : "unknown kind of frame";

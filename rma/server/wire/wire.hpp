@@ -60,7 +60,7 @@ enum class Kind : std::uint8_t {
   notify,   ///< count one more notification at the target
   flag,     ///< after earlier operations, store a 32-bit word and wake its waiters
   deliver,  ///< payload into a team's mailbox in node memory, then a 64-bit flag word
-  invite,   ///< a join message for a new team, into the target's inbox.
+  join,     ///< a join message for a new team, into the target's inbox.
   probe,    ///< what is the target's state? answered with `value`
   done,     ///< reply: the operation is in effect; there is no result
   data,     ///< reply: the payload is the result

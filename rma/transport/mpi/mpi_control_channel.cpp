@@ -82,7 +82,7 @@ Status MpiControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t of
   }
 }
 
-Status MpiControlChannel::invite(WorldRank rank, const detail::JoinMessage& message) {
+Status MpiControlChannel::send_join(WorldRank rank, const detail::JoinMessage& message) {
   return send(nodes_.first_rank_of(nodes_.node_of(rank)), {.kind = MessageKind::join,
                                                            .target = rank.value,
                                                            .memory = message.memory,
@@ -157,7 +157,7 @@ bool MpiControlChannel::has_left(WorldRank rank) const noexcept {
 
 // MPI's launcher handles a rank that dies, and ends the job.
 Result<PeerState> MpiControlChannel::peer_state_of(WorldRank rank) {
-  return has_left(rank) ? PeerState::left : PeerState::here;
+  return has_left(rank) ? PeerState::left : PeerState::alive;
 }
 
 Result<std::optional<std::uint32_t>> MpiControlChannel::read_word(NodeId node, RegionId memory,

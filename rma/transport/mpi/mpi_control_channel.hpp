@@ -34,7 +34,7 @@ class MpiControlChannel final : public detail::NodeControlChannel {
   Status deliver(NodeId node, RegionId memory, std::uint64_t offset,
                  std::span<const std::byte> bytes, std::uint64_t flag_offset,
                  std::uint64_t flag) override;
-  Status invite(WorldRank rank, const detail::JoinMessage& message) override;
+  Status send_join(WorldRank rank, const detail::JoinMessage& message) override;
   Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                     std::int32_t value) override;
   [[nodiscard]] bool can_raise_flags() const noexcept override { return false; }

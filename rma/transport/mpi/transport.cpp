@@ -101,7 +101,7 @@ class RegisteredEndpoint final : public WindowEndpoint {
 };
 
 EpochMode epoch_mode_of(const Settings& settings) {
-  return settings.mpi_discipline == "mpi2" ? EpochMode::per_operation : EpochMode::lock_all;
+  return settings.mpi_epochs == "per_operation" ? EpochMode::per_operation : EpochMode::lock_all;
 }
 
 // MPI-2 has no atomics, so its locks are made of puts and gets.
@@ -407,8 +407,8 @@ std::string describe(const Settings& settings) {
   MPI_Initialized(&is_initialized);
   MPI_Finalized(&is_finalized);
   const std::string by =
-      fmt::format("{}by {}, locks by {}", network.network.empty() ? "" : network.network + ", ",
-                  settings.mpi_discipline, locks_by_bytes(settings) ? "bytes" : settings.mpi_locks);
+      fmt::format("{}epochs {}, locks by {}", network.network.empty() ? "" : network.network + ", ",
+                  settings.mpi_epochs, locks_by_bytes(settings) ? "bytes" : settings.mpi_locks);
   if (is_initialized == 0 || is_finalized != 0) {
     return by + "; MPI is not running";
   }

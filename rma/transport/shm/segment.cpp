@@ -101,7 +101,7 @@ Status ArenaSegment::plan(const std::vector<std::uint64_t>& all_sizes,
       return Status::error(Code::no_memory,
                            fmt::format("{} on one rank is more than the node's arena of {}",
                                        human_bytes(size), human_bytes(node_.memory().size())))
-          .hint("use more nodes, or " + node_.memory().enlarging());
+          .hint("use more nodes, or " + node_.memory().hint_to_enlarge());
     }
   }
   stride_ = round_up(largest, align);
@@ -180,7 +180,7 @@ Status ArenaSegment::free() {
 }
 
 void ArenaSegment::abandon() noexcept {
-  if (ref_count().let_go(node_, node_members_, index_)) {
+  if (ref_count().release(node_, node_members_, index_)) {
     free_addresses();
   }
 }

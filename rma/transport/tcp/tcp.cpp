@@ -105,7 +105,7 @@ class TcpChannel final : public Channel {
         .window_probes = info.tcpi_probes,
         .acknowledged = info.tcpi_bytes_acked,
         .since_packet = std::chrono::milliseconds(info.tcpi_last_ack_recv)};
-    const std::lock_guard guard(looking_);
+    const std::lock_guard guard(monitor_mutex_);
     if (!unanswered_.is_gone(report, std::chrono::steady_clock::now())) {
       return {};
     }
@@ -147,7 +147,7 @@ class TcpChannel final : public Channel {
   Descriptor socket_;
   TcpAddress peer_;
   mutable std::atomic<int> error_{0};
-  mutable std::mutex looking_;
+  mutable std::mutex monitor_mutex_;
   mutable ResponseMonitor unanswered_{longest_silence};
 };
 
@@ -162,7 +162,7 @@ Result<int> outcome_of_connecting(int fd, std::chrono::milliseconds timeout) {
   return error;
 }
 
-void note(int error, int* reason) noexcept {
+void record_reason(int error, int* reason) noexcept {
   if (reason != nullptr) {
     *reason = error;
   }
@@ -318,12 +318,12 @@ Result<std::unique_ptr<Channel>> connect_tcp(TcpAddress address, std::chrono::mi
     auto outcome = outcome_of_connecting(connecting.socket.get(), timeout);
     error = outcome.ok() ? *outcome : ETIMEDOUT;
     if (!outcome.ok()) {
-      note(error, reason);
+      record_reason(error, reason);
       return std::move(outcome).status().context("connecting to " + to_string(address));
     }
   }
   if (error != 0) {
-    note(error, reason);
+    record_reason(error, reason);
     return not_connected(address, error);
   }
   return std::unique_ptr<Channel>(

@@ -28,43 +28,43 @@ bool ArenaRegistrations::is_in_arena(const std::byte* at) const noexcept {
 }
 
 // Requires: mutex_ is locked, at least shared.
-const ArenaRegistrations::Part* ArenaRegistrations::part_at(const std::byte* at) const noexcept {
+const ArenaRegistrations::Range* ArenaRegistrations::range_at(const std::byte* at) const noexcept {
   const auto next = std::upper_bound(
-      parts_.begin(), parts_.end(), at,
-      [](const std::byte* address, const Part& part) { return address < part.from; });
-  return next != parts_.begin() && at < std::prev(next)->end ? &*std::prev(next) : nullptr;
+      ranges_.begin(), ranges_.end(), at,
+      [](const std::byte* address, const Range& range) { return address < range.from; });
+  return next != ranges_.begin() && at < std::prev(next)->end ? &*std::prev(next) : nullptr;
 }
 
-RegisteredSpan ArenaRegistrations::span_in(const Part& part, std::byte* from,
+RegisteredSpan ArenaRegistrations::span_in(const Range& range, std::byte* from,
                                            std::uint64_t bytes) noexcept {
-  const auto left = static_cast<std::uint64_t>(part.end - from);
-  return {from, std::min(bytes, left), part.registration.lkey(), part.registration.rkey()};
+  const auto left = static_cast<std::uint64_t>(range.end - from);
+  return {from, std::min(bytes, left), range.registration.lkey(), range.registration.rkey()};
 }
 
 Result<RegisteredSpan> ArenaRegistrations::find(std::byte* from, std::uint64_t bytes) {
   {
     const std::shared_lock guard(mutex_);
-    if (const Part* const part = part_at(from)) {
-      return span_in(*part, from, bytes);
+    if (const Range* const range = range_at(from)) {
+      return span_in(*range, from, bytes);
     }
-    TESSERA_RETURN_IF_ERROR(Status(refusal_));
+    TESSERA_RETURN_IF_ERROR(Status(first_error_));
   }
   const std::lock_guard guard(mutex_);
-  if (part_at(from) == nullptr) {
-    TESSERA_RETURN_IF_ERROR(add_part(from, bytes));
+  if (range_at(from) == nullptr) {
+    TESSERA_RETURN_IF_ERROR(add_range(from, bytes));
   }
-  return span_in(*part_at(from), from, bytes);
+  return span_in(*range_at(from), from, bytes);
 }
 
 // Registers the slabs of `bytes` from `from` on, up to the first registered one.
-Status ArenaRegistrations::add_part(std::byte* from, std::uint64_t bytes) {
+Status ArenaRegistrations::add_range(std::byte* from, std::uint64_t bytes) {
   const std::span<std::byte> arena = arena_->bytes();
   const auto offset = static_cast<std::uint64_t>(from - arena.data());
-  const auto next = std::find_if(parts_.begin(), parts_.end(),
-                                 [&](const Part& part) { return part.from > from; });
+  const auto next = std::find_if(ranges_.begin(), ranges_.end(),
+                                 [&](const Range& range) { return range.from > from; });
   const std::uint64_t first = offset / slab_bytes_ * slab_bytes_;
   const std::uint64_t limit =
-      next == parts_.end() ? arena.size() : static_cast<std::uint64_t>(next->from - arena.data());
+      next == ranges_.end() ? arena.size() : static_cast<std::uint64_t>(next->from - arena.data());
   const std::uint64_t end =
       std::min((offset + bytes + slab_bytes_ - 1) / slab_bytes_ * slab_bytes_, limit);
   if (Status status = arena_->keep(arena.subspan(first, end - first)); !status.ok()) {
@@ -73,10 +73,10 @@ Status ArenaRegistrations::add_part(std::byte* from, std::uint64_t bytes) {
   std::byte* const start = arena.data() + first;
   auto registration = registrar_.pin(start, end - first, access_);
   if (!registration.ok()) {
-    refusal_ = Status::error(Code::unsupported, registration.status().message());
-    return refusal_;
+    first_error_ = Status::error(Code::unsupported, registration.status().message());
+    return first_error_;
   }
-  parts_.insert(next, Part{start, arena.data() + end, std::move(*registration)});
+  ranges_.insert(next, Range{start, arena.data() + end, std::move(*registration)});
   return {};
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ArenaRegistrations: the parts of a node's arena that one process has registered with its device.
-// It registers whole slabs, at their first use, so that any number of regions needs few
-// registrations.
+// ArenaRegistrations: the ranges of a node's arena that one process has registered with its device.
+// It registers whole slabs at their first use, so that many regions need few registrations.
 //
-// A device keeps the pages that are registered with it. So a slab's memory is taken whole and never
-// returned to the system (ReachableMemory::keep), while regions in it are created and freed.
+// A device refers to the pages that it registered. So a registered slab is committed as a whole and
+// never returned to the system (ReachableMemory::keep), even if its regions are freed.
 //
-// Threads: all functions may be called from any thread; those that find registered memory share a
-// lock.
+// Threads: all functions may be called from any thread. A lookup of registered memory takes a
+// shared lock.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@
 
 namespace tessera::rma::verbs {
 
-/// Contiguous bytes under the same keys.
+/// Contiguous registered bytes, and the keys with which devices access them.
 struct RegisteredSpan {
   std::byte* from = nullptr;
   std::uint64_t bytes = 0;
@@ -33,34 +32,35 @@ struct RegisteredSpan {
 
 class ArenaRegistrations {
  public:
-  /// `slab_bytes`: a multiple of a granule. `has_atomics`: registered for remote atomics.
+  /// `slab_bytes`: a multiple of granule_bytes. `has_atomics`: registers for remote atomics too.
   ArenaRegistrations(Registrar& registrar, std::shared_ptr<detail::ReachableMemory> arena,
                      std::uint64_t slab_bytes, bool has_atomics) noexcept;
 
   [[nodiscard]] bool is_in_arena(const std::byte* at) const noexcept;
-  /// The registered memory from `from` on, at most `bytes` of it; registers it if necessary.
-  /// Errors: unsupported, with the reason, if it cannot be registered. Requires: is_in_arena(from),
-  /// bytes > 0.
+  /// The registered memory that begins at `from`, at most `bytes` of it; registers its slabs if
+  /// necessary. It is shorter if the next bytes belong to another registration. Errors:
+  /// unsupported, with the reason, if it cannot be registered. Requires: is_in_arena(from), bytes >
+  /// 0.
   Result<RegisteredSpan> find(std::byte* from, std::uint64_t bytes);
 
  private:
-  struct Part {
+  struct Range {
     std::byte* from;
     std::byte* end;
     Registration registration;
   };
-  [[nodiscard]] const Part* part_at(const std::byte* at) const noexcept;
-  [[nodiscard]] static RegisteredSpan span_in(const Part& part, std::byte* from,
+  [[nodiscard]] const Range* range_at(const std::byte* at) const noexcept;
+  [[nodiscard]] static RegisteredSpan span_in(const Range& range, std::byte* from,
                                               std::uint64_t bytes) noexcept;
-  Status add_part(std::byte* from, std::uint64_t bytes);
+  Status add_range(std::byte* from, std::uint64_t bytes);
 
   Registrar& registrar_;
   std::shared_ptr<detail::ReachableMemory> arena_;
   const std::uint64_t slab_bytes_;
   const int access_;
   mutable std::shared_mutex mutex_;
-  std::vector<Part> parts_;  // by address
-  Status refusal_;           // the device's first error; afterwards registration is not tried again
+  std::vector<Range> ranges_;  // in order of address
+  Status first_error_;         // of the device; after it, no further registration is tried
 };
 
 }  // namespace tessera::rma::verbs

@@ -159,7 +159,7 @@ VerbsConnection::~VerbsConnection() {
   for (; !messages_.empty(); messages_.pop_front()) {
     release_message(messages_.front());
   }
-  context_.receive_queue().release(reserved_ > 0 ? reserved_ : credits_.granted());
+  context_.receive_queue().release_credits(reserved_ > 0 ? reserved_ : credits_.granted());
 }
 
 // Waits until the other end has received everything, or is gone. Otherwise it could take the end of
@@ -371,7 +371,7 @@ void VerbsConnection::take_completion(const ibv_wc& completion) {
   } else if (status.ok()) {
     take_message(completion);
   } else {
-    context_.receive_queue().give_back(static_cast<std::uint32_t>(completion.wr_id));
+    context_.receive_queue().return_buffer(static_cast<std::uint32_t>(completion.wr_id));
   }
 }
 
@@ -529,7 +529,7 @@ bool VerbsConnection::are_buffers_scarce() const {
 // `on_completion`, or are few.
 Status VerbsConnection::post_message(std::span<const std::byte> bytes, CreditUpdate update,
                                      OnCompletion on_completion) {
-  credits_.tell(update, are_buffers_scarce());
+  credits_.fill_update(update, are_buffers_scarce());
   ibv_sge piece{reinterpret_cast<std::uintptr_t>(bytes.data()),
                 static_cast<std::uint32_t>(bytes.size()), context_.buffers().key()};
   ibv_send_wr request{};
@@ -580,29 +580,31 @@ void VerbsConnection::take_message(const ibv_wc& completion) {
   const auto buffer = static_cast<std::uint32_t>(completion.wr_id);
   const CreditUpdate update = CreditUpdate::decode(ntohl(completion.imm_data));
   if (completion.byte_len == 0) {
-    context_.receive_queue().give_back(buffer);
+    context_.receive_queue().return_buffer(buffer);
   } else {
     store_message(buffer, completion.byte_len, update.backing);
   }
   {
     const std::lock_guard guard(sending_);
-    credits_.take(update);
-    context_.receive_queue().release(credits_.take_released());
-    if (const std::uint32_t wanted = credits_.wish(are_buffers_scarce()); wanted > 0) {
-      credits_.grant(static_cast<std::uint32_t>(context_.receive_queue().grant(wanted)));
+    credits_.process_update(update);
+    context_.receive_queue().release_credits(credits_.take_released());
+    if (const std::uint32_t wanted = credits_.credits_to_request(are_buffers_scarce());
+        wanted > 0) {
+      credits_.grant(static_cast<std::uint32_t>(context_.receive_queue().grant_credits(wanted)));
     }
     post_update_soon();
   }
   context_.record_arrival(descriptor_);
 }
 
-// A brief message is copied out if buffers are scarce: no credit reserves its buffer.
+// No credit reserves the buffer of an uncredited message, so it is copied out if buffers are
+// scarce.
 void VerbsConnection::store_message(std::uint32_t buffer, std::uint32_t bytes, CreditUse backing) {
   Message message{.buffer = buffer, .bytes = bytes, .backing = backing};
-  if (backing == CreditUse::brief && !context_.receive_queue().may_hold_uncredited()) {
+  if (backing == CreditUse::uncredited && !context_.receive_queue().try_to_hold_uncredited()) {
     message.copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
     std::memcpy(message.copy.get(), context_.receive_queue().at(buffer), bytes);
-    context_.receive_queue().give_back(buffer);
+    context_.receive_queue().return_buffer(buffer);
   }
   const std::lock_guard guard(receiving_);
   messages_.push_back(std::move(message));
@@ -613,8 +615,8 @@ void VerbsConnection::release_message(Message& message) {
   if (message.copy != nullptr) {
     return;
   }
-  context_.receive_queue().give_back(message.buffer);
-  if (message.backing == CreditUse::brief) {
+  context_.receive_queue().return_buffer(message.buffer);
+  if (message.backing == CreditUse::uncredited) {
     context_.receive_queue().record_uncredited_read();
   }
 }
@@ -642,8 +644,8 @@ Result<std::size_t> VerbsConnection::receive(std::span<const iovec> into) {
   }
   if (read.is_any()) {
     const std::lock_guard guard(sending_);
-    credits_.note_read(read);
-    context_.receive_queue().release(credits_.take_released());
+    credits_.record_read(read);
+    context_.receive_queue().release_credits(credits_.take_released());
     post_update_soon();
   }
   return taken == 0 && is_lost_ && room > 0 ? Result<std::size_t>(loss()) : taken;
@@ -652,7 +654,7 @@ Result<std::size_t> VerbsConnection::receive(std::span<const iovec> into) {
 // Requires: sending_ is locked. An agent's next reply probably carries the update; a process may
 // have nothing to send.
 void VerbsConnection::post_update_soon() {
-  if (!credits_.has_news()) {
+  if (!credits_.needs_update()) {
     return;
   }
   if (requests_.load(std::memory_order_relaxed) == nullptr) {
@@ -665,7 +667,7 @@ void VerbsConnection::post_update_soon() {
 // Requires: sending_ is locked. Uses reserved_for_credits; without room it is tried again when
 // there is some.
 void VerbsConnection::post_credit_update() {
-  if (credits_.has_news() && !is_lost_ && posted_ - ended_ < queue_.capacities().max_send_wr &&
+  if (credits_.needs_update() && !is_lost_ && posted_ - ended_ < queue_.capacities().max_send_wr &&
       context_.take_entries(1, queue_.number())) {
     post_message({}, {}, {}).ignore("a lost connection has no updates to send");
   }

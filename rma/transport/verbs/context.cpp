@@ -271,7 +271,7 @@ void VerbsContext::dispatch(const ibv_wc& completion) {
   if (found != connections_.end()) {
     found->second->take_completion(completion);
   } else if ((completion.wr_id & is_receive) != 0) {
-    receive_queue_->give_back(static_cast<std::uint32_t>(completion.wr_id));
+    receive_queue_->return_buffer(static_cast<std::uint32_t>(completion.wr_id));
   }
 }
 

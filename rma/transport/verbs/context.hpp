@@ -35,7 +35,7 @@ class VerbsConnection;
 /// The smallest send queue: more requests than a batch has, and than there are between two signaled
 /// ones.
 inline constexpr std::uint32_t min_depth = 64;
-/// Messages without credits that may come from a client: a brief one, and a credit update.
+/// Messages without credits that may arrive from a client: an uncredited one and a credit update.
 inline constexpr std::uint32_t credit_messages = 3;
 
 /// How a get of long rows is done.

@@ -13,7 +13,7 @@ constexpr std::uint32_t first_credits = 3;
 constexpr unsigned returned_at = 8;
 constexpr unsigned wanted_at = 16;
 constexpr unsigned backing_at = 24;
-constexpr std::uint32_t frees_brief_bit = 1U << 26U;
+constexpr std::uint32_t frees_uncredited_bit = 1U << 26U;
 constexpr std::uint32_t is_scarce_bit = 1U << 27U;
 constexpr std::uint32_t recalls_bit = 1U << 28U;
 
@@ -30,7 +30,7 @@ std::uint8_t byte_of(std::uint32_t word, unsigned at) noexcept {
 std::uint32_t CreditUpdate::encode() const noexcept {
   return granted | std::uint32_t{returned} << returned_at | std::uint32_t{wanted} << wanted_at |
          static_cast<std::uint32_t>(backing) << backing_at |
-         (frees_uncredited ? frees_brief_bit : 0U) | (is_scarce ? is_scarce_bit : 0U) |
+         (frees_uncredited ? frees_uncredited_bit : 0U) | (is_scarce ? is_scarce_bit : 0U) |
          (recalls ? recalls_bit : 0U);
 }
 
@@ -39,7 +39,7 @@ CreditUpdate CreditUpdate::decode(std::uint32_t word) noexcept {
           .granted = byte_of(word, 0),
           .returned = byte_of(word, returned_at),
           .wanted = byte_of(word, wanted_at),
-          .frees_uncredited = (word & frees_brief_bit) != 0,
+          .frees_uncredited = (word & frees_uncredited_bit) != 0,
           .is_scarce = (word & is_scarce_bit) != 0,
           .recalls = (word & recalls_bit) != 0};
 }
@@ -53,10 +53,10 @@ void Credits::begin(std::uint32_t credits, std::uint32_t window,
 
 // --- as a sender
 
-// If credits are on their way back, waiting for them is better than a brief message, unless the
-// other end would grant more if it knew that they are wanted.
-bool Credits::may_send_brief() const noexcept {
-  return has_uncredited_ && (under_way_ == 0 || (!returns_unused_ && under_way_ < peer_window_));
+// If credits are returning, waiting for them is better than an uncredited message, unless that
+// message's request lets the other end grant more.
+bool Credits::may_send_uncredited() const noexcept {
+  return has_uncredited_ && (in_flight_ == 0 || (!returns_unused_ && in_flight_ < peer_window_));
 }
 
 std::size_t Credits::next_bytes(std::size_t bytes) const noexcept {
@@ -67,32 +67,32 @@ CreditUpdate Credits::spend(std::size_t bytes) noexcept {
   const std::size_t left = (bytes - next_bytes(bytes) + message_bytes_ - 1) / message_bytes_;
   if (available_ == 0) {
     has_uncredited_ = false;
-    return {.backing = CreditUse::brief,
+    return {.backing = CreditUse::uncredited,
             .wanted = in_a_byte(returns_unused_ ? left : std::max<std::size_t>(left, 1))};
   }
   --available_;
   const bool are_enough = available_ >= left;
   if (!returns_unused_ || !are_enough) {
-    ++under_way_;
+    ++in_flight_;
     return {.backing = CreditUse::kept, .wanted = in_a_byte(are_enough ? 0 : left - available_)};
   }
   if (left == 0) {
-    returns_ += std::exchange(available_, 0U);
+    unreported_returns_ += std::exchange(available_, 0U);
   }
   return {.backing = CreditUse::last};
 }
 
 // --- as a receiver
 
-// `granted` includes the credits of messages that were read, so under_way_ is never more than the
-// true number: a sender without credits waits only for what will arrive.
-void Credits::take(const CreditUpdate& update) noexcept {
+// `granted` includes the credits of messages that were read. So in_flight_ never exceeds the true
+// number, and a sender without credits waits only for updates that will arrive.
+void Credits::process_update(const CreditUpdate& update) noexcept {
   available_ += update.granted;
-  under_way_ -= std::min<std::uint32_t>(under_way_, update.granted);
+  in_flight_ -= std::min<std::uint32_t>(in_flight_, update.granted);
   has_uncredited_ = has_uncredited_ || update.frees_uncredited;
   returns_unused_ = update.is_scarce;
   if (update.recalls) {
-    returns_ += std::exchange(available_, 0U);
+    unreported_returns_ += std::exchange(available_, 0U);
   }
   const std::uint32_t returned = std::min<std::uint32_t>(granted_, update.returned);
   granted_ -= returned;
@@ -106,18 +106,18 @@ void Credits::take(const CreditUpdate& update) noexcept {
 void Credits::Read::count(CreditUse backing) noexcept {
   kept += backing == CreditUse::kept ? 1U : 0U;
   last += backing == CreditUse::last ? 1U : 0U;
-  is_brief = is_brief || backing == CreditUse::brief;
+  is_uncredited = is_uncredited || backing == CreditUse::uncredited;
 }
 
-void Credits::note_read(const Read& read) noexcept {
+void Credits::record_read(const Read& read) noexcept {
   const std::uint32_t last = std::min(read.last, granted_);
-  owed_ += read.kept;
+  unreported_ += read.kept;
   granted_ -= last;
   released_ += last;
-  owes_uncredited_ = owes_uncredited_ || read.is_brief;
+  frees_uncredited_ = frees_uncredited_ || read.is_uncredited;
 }
 
-std::uint32_t Credits::wish(bool is_scarce) const noexcept {
+std::uint32_t Credits::credits_to_request(bool is_scarce) const noexcept {
   if (wanted_ == 0 || granted_ >= window_) {
     return 0;
   }
@@ -127,7 +127,7 @@ std::uint32_t Credits::wish(bool is_scarce) const noexcept {
 
 void Credits::grant(std::uint32_t count) noexcept {
   granted_ += count;
-  owed_ += count;
+  unreported_ += count;
   wanted_ -= std::min(wanted_, count);
 }
 
@@ -144,19 +144,19 @@ void Credits::recall_unused() noexcept {
 
 // --- both
 
-// Up to half of the credits may be owed, for the next message to carry: the sender has the others,
-// or they are in messages that will be read.
-bool Credits::has_news() const noexcept {
-  return returns_ > 0 || recalls_ || (owed_ > 0 && 2 * owed_ >= granted_) ||
-         (owes_uncredited_ && granted_ == 0);
+// Up to half of the credits may wait for the next message of this end: the sender has the others,
+// or they return when its messages are read.
+bool Credits::needs_update() const noexcept {
+  return unreported_returns_ > 0 || recalls_ || (unreported_ > 0 && 2 * unreported_ >= granted_) ||
+         (frees_uncredited_ && granted_ == 0);
 }
 
-void Credits::tell(CreditUpdate& update, bool is_scarce) noexcept {
-  update.granted = in_a_byte(owed_);
-  owed_ -= update.granted;
-  update.returned = in_a_byte(returns_);
-  returns_ -= update.returned;
-  update.frees_uncredited = std::exchange(owes_uncredited_, false);
+void Credits::fill_update(CreditUpdate& update, bool is_scarce) noexcept {
+  update.granted = in_a_byte(unreported_);
+  unreported_ -= update.granted;
+  update.returned = in_a_byte(unreported_returns_);
+  unreported_returns_ -= update.returned;
+  update.frees_uncredited = std::exchange(frees_uncredited_, false);
   update.recalls = std::exchange(recalls_, false);
   update.is_scarce = is_scarce;
 }

@@ -115,7 +115,7 @@ bool registering_pays(const Adapter& adapter, const LocalRows& rows, const Piece
     return loss > price;
   }
   const auto from = reinterpret_cast<std::uintptr_t>(rows.from);
-  return adapter.packing_losses.note(PageRange{from, from + rows.span_bytes}, loss, price);
+  return adapter.packing_losses.add(PageRange{from, from + rows.span_bytes}, loss, price);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ PackingLosses::Entry& PackingLosses::entry_of(PageRange span) {
   return oldest;
 }
 
-bool PackingLosses::note(PageRange span, double loss, double price) {
+bool PackingLosses::add(PageRange span, double loss, double price) {
   const std::lock_guard guard(mutex_);
   Entry& entry = entry_of(span);
   entry.span = entry.span.united_with(span);

@@ -20,7 +20,7 @@ class PackingLosses {
  public:
   /// Records that rows in `span` are about to be packed, with that loss. Returns true if they
   /// should be registered instead, for `price`; the loss then starts at 0 again.
-  [[nodiscard]] bool note(PageRange span, double loss, double price);
+  [[nodiscard]] bool add(PageRange span, double loss, double price);
 
  private:
   struct Entry {

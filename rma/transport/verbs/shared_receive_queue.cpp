@@ -98,7 +98,7 @@ Status SharedReceiveQueue::add_slab() {
 }
 
 // If buffers are scarce, one peer gets only a part of the rest.
-std::size_t SharedReceiveQueue::grant(std::size_t wanted) {
+std::size_t SharedReceiveQueue::grant_credits(std::size_t wanted) {
   constexpr std::size_t parts = 8;
   const std::lock_guard guard(mutex_);
   const std::size_t left = max_ - reserve_ - std::min(granted_, max_ - reserve_);
@@ -129,7 +129,7 @@ Status SharedReceiveQueue::reserve_for_client(std::size_t count) {
   return {};
 }
 
-void SharedReceiveQueue::release(std::size_t count) noexcept {
+void SharedReceiveQueue::release_credits(std::size_t count) noexcept {
   const std::lock_guard guard(mutex_);
   granted_ -= std::min(count, granted_);
 }
@@ -214,7 +214,7 @@ void SharedReceiveQueue::record_received() {
   }
 }
 
-bool SharedReceiveQueue::may_hold_uncredited() {
+bool SharedReceiveQueue::try_to_hold_uncredited() {
   const std::lock_guard guard(mutex_);
   const bool may = held_ < reserve_ / 2;
   held_ += may ? 1U : 0U;
@@ -244,7 +244,7 @@ void SharedReceiveQueue::free_retired_slabs() {
   }
 }
 
-void SharedReceiveQueue::give_back(std::uint32_t buffer) {
+void SharedReceiveQueue::return_buffer(std::uint32_t buffer) {
   const std::lock_guard guard(mutex_);
   if (is_surplus(buffer)) {
     retired_.push_back(buffer);

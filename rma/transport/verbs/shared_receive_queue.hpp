@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // SharedReceiveQueue: the receive buffers for messages of peers, shared by all connections of an
-// RDMA context. So their number depends on what peers have under way, not on the number of peers in
+// RDMA context. So their number depends on the messages in flight, not on the number of peers in
 // the job.
 //
-// Buffers are added and removed in slabs. At any time
+// Buffers are allocated and freed in slabs. At any time
 //
 //     buffers ≥ granted + reserve
 //
-// Granted buffers are those that peers may fill with messages of any length (credits.hpp). The
-// reserve is for brief messages and credit updates, which are copied out at once. It grows when few
-// posted receives are left, by a count at each message and by the device's own event. Unused slabs
-// are freed as their buffers leave the device's queue.
+// A peer with a credit may fill a granted buffer with a message of any length (credits.hpp). The
+// reserve is for uncredited messages and credit updates. It grows if few posted receives are left:
+// each message counts them, and the device sends an event. A slab is freed after all its buffers
+// have left the device's queue.
 //
-// Used buffers are posted again in batches, and at once when few are left.
+// Buffers that were read are posted again in batches, or at once if few posted ones are left.
 //
 // Threads: all functions may be called from any thread.
 #pragma once
@@ -36,39 +36,40 @@ inline constexpr std::uint64_t is_receive = std::uint64_t{1} << 63U;
 
 class SharedReceiveQueue {
  public:
-  /// `max`: most buffers. Errors: no_memory, limit_exceeded.
+  /// `bytes`: size of a buffer; `max`: most buffers. Errors: no_memory, limit_exceeded.
   static Result<std::unique_ptr<SharedReceiveQueue>> create(std::shared_ptr<Device> device,
                                                             Registrar& registrar, std::size_t bytes,
                                                             std::size_t max);
 
-  /// Allocates the first slab, if that is not done. Errors: limit_exceeded, no_memory.
+  /// Allocates the first slab, unless a previous call did. Errors: limit_exceeded, no_memory.
   Status start();
-  /// Grants up to `wanted` credits, as many as there can be buffers for.
-  std::size_t grant(std::size_t wanted);
+  /// Grants up to `wanted` credits, one for each buffer that can be posted, and returns the number.
+  std::size_t grant_credits(std::size_t wanted);
   /// Grants exactly `count`, which one client keeps. Errors: limit_exceeded, no_memory.
   Status reserve_for_client(std::size_t count);
-  /// Takes back that many credits.
-  void release(std::size_t count) noexcept;
+  /// Ends `count` granted credits: their buffers may be granted to other peers.
+  void release_credits(std::size_t count) noexcept;
   /// More than half of what can be granted is granted: peers should return what they don't need.
   [[nodiscard]] bool is_scarce() const;
 
-  /// The buffer of the number in a completion.
+  /// The buffer with that number, which completions contain.
   [[nodiscard]] std::byte* at(std::uint32_t buffer) const noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  /// Records that a message arrived. May be called before give_back() only.
+  /// Records that a message arrived. Call it once for each, before return_buffer().
   void record_received();
-  /// Whether a brief message may stay in its buffer until it is read; record_uncredited_read()
-  /// follows then.
-  [[nodiscard]] bool may_hold_uncredited();
+  /// Returns whether an uncredited message may stay in its buffer until it is read. If so, call
+  /// record_uncredited_read() after that.
+  [[nodiscard]] bool try_to_hold_uncredited();
   void record_uncredited_read() noexcept;
-  void give_back(std::uint32_t buffer);
+  /// Posts the buffer again, or frees it if it is not needed.
+  void return_buffer(std::uint32_t buffer);
   /// Posts receives, after the device has reported that few are left.
   void refill();
-  /// Called periodically: frees an unused part of the reserve.
+  /// Called periodically: shrinks the reserve by a slab if it was not needed.
   void maintain();
 
   [[nodiscard]] ibv_srq* get() const noexcept { return queue_.get(); }
-  /// Number now, and at most.
+  /// Number of buffers now, and at most.
   [[nodiscard]] std::size_t count() const;
   [[nodiscard]] std::size_t max() const noexcept { return max_; }
 
@@ -98,7 +99,7 @@ class SharedReceiveQueue {
   std::size_t reserve_;
   std::size_t posted_ = 0;              // as far as completions show
   std::size_t min_posted_ = 0;          // since maintain()
-  std::size_t held_ = 0;                // by brief messages
+  std::size_t held_ = 0;                // by uncredited messages
   std::vector<std::uint32_t> spare_;    // not posted
   std::vector<std::uint32_t> retired_;  // never posted again: the last slab is freed when all its
                                         // buffers are here

@@ -17,14 +17,14 @@ using tessera::test::SharedFolder;
 
 struct Case {
   std::string contents;
-  std::string complaint;  // the text after the file's name
+  std::string error;  // the text after the file's name
 };
 
-void expect_complaints(const std::vector<Case>& cases, bool deflated = false) {
+void expect_errors(const std::vector<Case>& cases, bool deflated = false) {
   on_ranks([&](Job& job) {
     const SharedFolder folder(job);
     for (const Case& each : cases) {
-      EXPECT_EQ(complaint(job, folder, each.contents, deflated), each.complaint) << each.contents;
+      EXPECT_EQ(error_of(job, folder, each.contents, deflated), each.error) << each.contents;
     }
   });
 }
@@ -36,7 +36,7 @@ std::string market(const std::string& kind, const std::string& rest) {
 const std::string general = "coordinate real general";
 
 TEST(BadMarketFile, Heads) {
-  expect_complaints({
+  expect_errors({
       {"", " the file ends where a matrix should follow"},
       {"%%MatrixMarket tensor coordinate real general\n",
        "1:16: 'tensor' is not one of: matrix, vector"},
@@ -117,8 +117,8 @@ TEST(BadMarketFile, Entries) {
       {market("array real general", "2 2\n1 2\n% 3 4\n3 y\n"), "5:3: 'y' is not a number"},
       {market(general, "3 3 1\n1 1 1.5F+00\n"), "3:5: '1.5F+00' is not a number"},
   };
-  expect_complaints(cases);
-  expect_complaints(cases, true);
+  expect_errors(cases);
+  expect_errors(cases, true);
 }
 
 // The memory was planned for the head's number.
@@ -127,8 +127,8 @@ TEST(BadMarketFile, WithFarMoreEntriesThanAnnouncedIsNotReadToItsEnd) {
   for (int i = 0; i < 100'000; ++i) {
     entries += "1 1 1\n";
   }
-  expect_complaints({{market(general, "3 3 1\n" + entries + "nonsense\n"),
-                      "2: says 1 entries, but there are over 10002"}});
+  expect_errors({{market(general, "3 3 1\n" + entries + "nonsense\n"),
+                  "2: says 1 entries, but there are over 10002"}});
 }
 
 // The first fault in the file is reported, whichever rank finds it.
@@ -137,7 +137,7 @@ TEST(BadMarketFile, TheFirstOfManyFaults) {
   for (int i = 0; i < 2000; ++i) {
     text += i < 700 ? "1 1 1\n" : "1 10 1\n";
   }
-  expect_complaints({{text, "703:3: column 10 is outside 1 to 9, the size in line 2"}});
+  expect_errors({{text, "703:3: column 10 is outside 1 to 9, the size in line 2"}});
 }
 
 struct Boeing {
@@ -152,7 +152,7 @@ struct Boeing {
 };
 
 TEST(BadBoeingFile, Heads) {
-  expect_complaints({
+  expect_errors({
       {Boeing{.type = "RXA"}.text(),
        "3:1: 'RXA' is not a matrix type like RUA, PSA or CHA: the file is neither Matrix Market "
        "nor Harwell-Boeing"},
@@ -202,7 +202,7 @@ TEST(BadBoeingFile, Heads) {
 
 TEST(BadBoeingFile, Numbers) {
   const auto with = [](const std::string& rest) { return Boeing{.rest = rest}.text(); };
-  expect_complaints({
+  expect_errors({
       {Boeing{}.text(), "ok"},
       {with("  2  3  4\n  1  2  2\n   1.0   2.0   3.0\n"),
        "5:1: the first pointer is 2; it must be 1"},
@@ -225,7 +225,7 @@ TEST(BadBoeingFile, Numbers) {
 
 // Pointers are compared after all have been read; errors in them come first.
 TEST(BadBoeingFile, PointersAreReportedBeforeTheDataAfterThem) {
-  expect_complaints({
+  expect_errors({
       {Boeing{.rest = "  1  4  3\n  1  2  2\n   1.0   2.x   3.0\n"}.text(),
        "5:7: pointer 3 follows 4: pointers must not decrease"},
       {Boeing{.rest = "  1  4  3\n  1  9  2\n   1.0   2.0   3.0\n"}.text(),

@@ -49,8 +49,8 @@ rma::Result<std::vector<linalg::Triplet<T>>> read_all(rma::Job& job, const std::
 
 /// Collective. The error for a file with these contents, the same on all ranks; "ok" if it can be
 /// read.
-inline std::string complaint(rma::Job& job, const test::SharedFolder& folder,
-                             const std::string& contents, bool deflated = false) {
+inline std::string error_of(rma::Job& job, const test::SharedFolder& folder,
+                            const std::string& contents, bool deflated = false) {
   const std::string path = folder.file("bad.mtx");
   rma::require(job.world().barrier());
   if (job.rank().value == 0) {

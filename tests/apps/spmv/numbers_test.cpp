@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers and formats of matrix files, and what is refused. No ranks.
+// The parsers of numbers and Fortran formats in matrix files, and the messages of those they
+// reject. No ranks.
 #include <gtest/gtest.h>
 
-#include <iomanip>  // has std::quoted, too
+#include <iomanip>  // declares std::quoted, which calls with a std::string must not find
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace tessera::apps::spmv {
 namespace {
 
-TEST(Numbers, QuotedIsOursBesideThatOfTheStandardLibrary) {
+TEST(Numbers, CallsOfQuotedDoNotFindTheStandardLibrarys) {
   const std::string text = "a\tb";
   EXPECT_EQ(quoted(text), "'a?b'");
   EXPECT_EQ(quoted(std::string_view(text)), "'a?b'");
@@ -53,18 +54,18 @@ TEST(Numbers, Real) {
   }
 }
 
-TEST(Numbers, Whole) {
-  EXPECT_EQ(parse_whole("-42").value, -42);
-  EXPECT_EQ(parse_whole("+7").value, 7);
-  EXPECT_EQ(parse_whole("9223372036854775807").value, 9223372036854775807);
-  EXPECT_EQ(parse_whole("9223372036854775808").fault,
+TEST(Numbers, Integer) {
+  EXPECT_EQ(parse_integer("-42").value, -42);
+  EXPECT_EQ(parse_integer("+7").value, 7);
+  EXPECT_EQ(parse_integer("9223372036854775807").value, 9223372036854775807);
+  EXPECT_EQ(parse_integer("9223372036854775808").fault,
             "'9223372036854775808' does not fit into 64 bits");
-  EXPECT_EQ(parse_whole("1.0").fault, "'1.0' is not a whole number");
-  EXPECT_EQ(parse_whole("").fault, "'' is not a whole number");
+  EXPECT_EQ(parse_integer("1.0").fault, "'1.0' is not a whole number");
+  EXPECT_EQ(parse_integer("").fault, "'' is not a whole number");
 }
 
-// Beyond 2^53 some integers are doubles and others are not.
-TEST(Numbers, WholeNumbersThatADoubleHoldsExactly) {
+// Beyond 2^53 a double represents only some of the integers.
+TEST(Numbers, IntegersThatADoubleRepresentsExactly) {
   const std::vector<std::pair<std::string, double>> good = {{"-42", -42},
                                                             {"+7", 7},
                                                             {"-0", 0},
@@ -76,7 +77,7 @@ TEST(Numbers, WholeNumbersThatADoubleHoldsExactly) {
                                                             {"18446744073709551616", 0x1p64},
                                                             {"10000000000000000000000", 1e22}};
   for (const auto& [text, value] : good) {
-    const auto parsed = parse_whole_as_real(text);
+    const auto parsed = parse_integer_as_real(text);
     EXPECT_TRUE(parsed.ok()) << text << ": " << parsed.fault;
     EXPECT_EQ(parsed.value, value) << text;
   }
@@ -97,28 +98,28 @@ TEST(Numbers, WholeNumbersThatADoubleHoldsExactly) {
       {"1e3", "'1e3' is not a whole number"},
       {"nan", "'nan' is not a whole number"}};
   for (const auto& [text, fault] : bad) {
-    EXPECT_EQ(parse_whole_as_real(text).fault, fault);
+    EXPECT_EQ(parse_integer_as_real(text).fault, fault);
   }
-  EXPECT_NE(parse_whole_as_real(std::string(400, '9'))
+  EXPECT_NE(parse_integer_as_real(std::string(400, '9'))
                 .fault.find("is too large for a double (at most 1.8e+308)"),
             std::string::npos);
 }
 
-TEST(Numbers, WhatIsQuotedIsShortAndPrintable) {
+TEST(Numbers, MessagesQuoteShortPrintableText) {
   EXPECT_EQ(parse_real("\x01y").fault, "'?y' is not a number");
   const std::string fault = parse_real(std::string(500, 'z')).fault;
   EXPECT_LT(fault.size(), 80U) << fault;
 }
 
 struct ParsedForm {
-  std::int32_t per_line;
+  std::int32_t fields_per_line;
   std::int32_t width;
   std::int32_t digits;
   std::int32_t scale;
-  bool is_whole;
+  bool is_integer;
 };
 
-TEST(FortranFormat, OfManyForms) {
+TEST(FortranFormat, ParsesFormatsWithFieldsOfOneKind) {
   const std::vector<std::pair<std::string, ParsedForm>> good = {
       {"(16I5)", {16, 5, 0, 0, true}},           {" ( 20 i 4 ) ", {20, 4, 0, 0, true}},
       {"(10I8.8)", {10, 8, 0, 0, true}},         {"(1P3D24.15)", {3, 24, 15, 1, false}},
@@ -133,9 +134,9 @@ TEST(FortranFormat, OfManyForms) {
     const auto parsed = parse_format(text);
     ASSERT_TRUE(parsed.ok()) << parsed.fault;
     const FortranFormat& format = parsed.value;
-    EXPECT_EQ(format.per_line, form.per_line) << text;
-    EXPECT_EQ(format.is_whole, form.is_whole) << text;
-    for (std::int32_t i = 0; i < format.per_line; ++i) {
+    EXPECT_EQ(format.fields_per_line, form.fields_per_line) << text;
+    EXPECT_EQ(format.is_integer, form.is_integer) << text;
+    for (std::int32_t i = 0; i < format.fields_per_line; ++i) {
       const FortranField field = format.field(i);
       EXPECT_EQ(field.column, i * form.width) << text;
       EXPECT_EQ(field.width, form.width) << text;
@@ -166,22 +167,22 @@ TEST(FortranFormat, FieldsAfterSkippedColumns) {
     }
     ASSERT_TRUE(parsed.ok()) << parsed.fault;
     Columns found;
-    for (std::int32_t i = 0; i < parsed.value.per_line; ++i) {
+    for (std::int32_t i = 0; i < parsed.value.fields_per_line; ++i) {
       found.push_back(parsed.value.field(i).column);
     }
     EXPECT_EQ(found, columns) << text;
   }
-  // More than one digit before the point, which readers accept.
+  // ES and EN differ from E in the digits that are written before the point; reading is the same.
   for (const char* text : {"(3ES26.18)", "(3EN26.18)", "(1P,3ES26.18E3)"}) {
     const auto parsed = parse_format(text);
     ASSERT_TRUE(parsed.ok()) << parsed.fault;
-    EXPECT_EQ(parsed.value.per_line, 3);
+    EXPECT_EQ(parsed.value.fields_per_line, 3);
     EXPECT_EQ(parsed.value.field(0).width, 26);
     EXPECT_EQ(parsed.value.field(2).digits, 18);
   }
 }
 
-TEST(FortranFormat, AScaleHoldsForAllFieldsAfterIt) {
+TEST(FortranFormat, AScaleFactorAppliesToAllLaterFields) {
   const auto parsed = parse_format("(F7.2,2P,F7.2,0P,F7.2)");
   ASSERT_TRUE(parsed.ok()) << parsed.fault;
   EXPECT_EQ(parsed.value.field(0).scale, 0);
@@ -225,7 +226,7 @@ TEST(FortranFormat, InvalidFormatsAreRefused) {
             "'(I1,I2,I3,I4,I5)' has more than 4 kinds of fields in a line");
 }
 
-// SVDLIBC writes such formats: its numbers are separated by blanks and have no columns.
+// SVDLIBC writes such formats. It separates numbers by blanks, so they begin at any column.
 TEST(FortranFormat, FieldsWithoutAWidthAreReported) {
   for (const char* text : {"(8i)", "(I)", "(8E)", "(4I0)"}) {
     EXPECT_NE(parse_format(text).fault.find("has fields without a width"), std::string::npos)
@@ -254,10 +255,10 @@ TEST(FortranFields, Real) {
   EXPECT_EQ(parse_fortran_real("9D999", plain).fault,
             "'9D999' is too large for a double (at most 1.8e+308)");
 
-  EXPECT_EQ(parse_fortran_whole(" 1 2 ").value, 12);
-  EXPECT_EQ(parse_fortran_whole("    ").fault, "is blank where a whole number should be");
-  EXPECT_EQ(parse_fortran_whole_as_real(" 18446744073709551616").value, 0x1p64);
-  EXPECT_EQ(parse_fortran_whole_as_real("    ").fault, "is blank where a whole number should be");
+  EXPECT_EQ(parse_fortran_integer(" 1 2 ").value, 12);
+  EXPECT_EQ(parse_fortran_integer("    ").fault, "is blank where a whole number should be");
+  EXPECT_EQ(parse_fortran_integer_as_real(" 18446744073709551616").value, 0x1p64);
+  EXPECT_EQ(parse_fortran_integer_as_real("    ").fault, "is blank where a whole number should be");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Files in the formats of programs: apps/spmv/README.md has a table with a row for each of these
-// tests. The layouts are those of the programs; the numbers are ours.
+// Matrix files as other programs write them: the last table of apps/spmv/README.md has a row
+// for each test. Each layout is that program's; the numbers are made up.
 #include <fmt/format.h>
 
 #include "tests/apps/spmv/matrix_texts.hpp"
@@ -17,14 +17,14 @@ using Complex = std::complex<double>;
 using Entries = std::vector<Triplet<double>>;
 using ComplexEntries = std::vector<Triplet<Complex>>;
 
-void expect_complaint(const std::string& text, const std::string& expected) {
+void expect_error(const std::string& text, const std::string& expected) {
   on_ranks([&](Job& job) {
     const SharedFolder folder(job);
-    EXPECT_EQ(complaint(job, folder, text), expected) << text;
+    EXPECT_EQ(error_of(job, folder, text), expected) << text;
   });
 }
 
-// A comment line even if there is no comment; of symmetric matrices the lower half.
+// SciPy writes a comment line even without a comment, and the lower half of symmetric matrices.
 TEST(MatrixMarketOf, SciPy) {
   expect_entries<double>(
       "%%MatrixMarket matrix coordinate real symmetric\n%\n3 3 3\n1 1 2.0000000000000000e+00\n"
@@ -46,7 +46,7 @@ TEST(MatrixMarketOf, SciPy) {
       Entries{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 3}});
 }
 
-// Only SciPy has this word. A value has up to 64 bits.
+// Only SciPy writes the field "unsigned-integer", with values of up to 64 bits.
 TEST(MatrixMarketOf, SciPyWithUnsignedIntegers) {
   expect_entries<double>(
       "%%MatrixMarket matrix coordinate unsigned-integer general\n%\n2 2 3\n1 1 7\n"
@@ -54,14 +54,15 @@ TEST(MatrixMarketOf, SciPyWithUnsignedIntegers) {
       Entries{{0, 0, 7}, {1, 0, 0x1p64 - 2048}, {1, 1, 0}});
   expect_entries<double>("%%MatrixMarket matrix array unsigned-integer general\n%\n1 2\n3\n4\n",
                          Entries{{0, 0, 3}, {0, 1, 4}});
-  expect_complaint(
+  expect_error(
       "%%MatrixMarket matrix coordinate unsigned-integer general\n%\n1 1 1\n"
       "1 1 18446744073709551615\n",
       "4:5: a double cannot represent '18446744073709551615' exactly; the nearest number is "
       "18446744073709551616");
 }
 
-// The shortest digits of a value; "double" for "real"; vectors, too.
+// fast_matrix_market writes the fewest digits that give the value, "double" for "real", and also
+// vectors.
 TEST(MatrixMarketOf, FastMatrixMarket) {
   expect_entries<double>(
       "%%MatrixMarket matrix coordinate double general\n%\n2 2 3\n1 1 0.1\n1 2 1e+100\n2 2 "
@@ -69,13 +70,13 @@ TEST(MatrixMarketOf, FastMatrixMarket) {
       Entries{{0, 0, 0.1}, {0, 1, 1e100}, {1, 1, 5e-324}});
   expect_entries<Complex>("%%MatrixMarket matrix array complex general\n2 1\n1 -2.5\n0 1e-7\n",
                           ComplexEntries{{0, 0, {1, -2.5}}, {1, 0, {0, 1e-7}}});
-  expect_complaint("%%MatrixMarket vector array real general\n2\n1\n2\n",
-                   "1:16: the file contains a vector; only matrices are supported");
-  expect_complaint("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n",
-                   "3:5: 'inf' is not finite");
+  expect_error("%%MatrixMarket vector array real general\n2\n1\n2\n",
+               "1:16: the file contains a vector; only matrices are supported");
+  expect_error("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n",
+               "3:5: 'inf' is not finite");
 }
 
-// Fortran's list-directed output: blanks in front of every line, the first one too.
+// MUMPS uses Fortran's list-directed output: every line begins with blanks, the first one too.
 TEST(MatrixMarketOf, Mumps) {
   expect_entries<double>(
       " %%MatrixMarket matrix coordinate real symmetric\n           2           2                  "
@@ -99,7 +100,7 @@ TEST(MatrixMarketOf, Mumps) {
       Entries{{0, 0, 1.5}, {1, 0, 2}});
 }
 
-// No comments; zeros that are stored.
+// PETSc writes no comments, and stores zeros.
 TEST(MatrixMarketOf, Petsc) {
   expect_entries<double>(
       "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4.\n1 2 0.\n2 2 1.25e-10\n",
@@ -109,7 +110,7 @@ TEST(MatrixMarketOf, Petsc) {
       ComplexEntries{{0, 0, {0.5, -2e20}}});
 }
 
-// mmwrite.m of the format's authors: a date, and two blanks before positive numbers.
+// mmwrite.m, by the format's authors, writes a date, and two blanks before positive numbers.
 TEST(MatrixMarketOf, Matlab) {
   expect_entries<double>(
       "%%MatrixMarket matrix coordinate real skew-symmetric\n% Generated 29-Nov-2026\n2 2 1\n"
@@ -117,7 +118,7 @@ TEST(MatrixMarketOf, Matlab) {
       Entries{{0, 1, -1.5}, {1, 0, 1.5}});
 }
 
-// Comments that look like banners; repeated entries.
+// GraphBLAS writes a comment that looks like the first line, and repeated entries.
 TEST(MatrixMarketOf, GraphBlas) {
   expect_entries<double>(
       "%%MatrixMarket matrix coordinate real general\n%%GraphBLAS type double\n3 1 3\n1 1 1\n"
@@ -125,14 +126,14 @@ TEST(MatrixMarketOf, GraphBlas) {
       Entries{{0, 0, 1}, {2, 0, 3}});
 }
 
-// Files of that collection have one '%'.
+// Files of the Network Repository begin with one '%' only.
 TEST(MatrixMarketOf, NetworkRepository) {
   expect_entries<double>("%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n",
                          Entries{{0, 1, 1}, {1, 0, 1}, {1, 2, 1}, {2, 1, 1}});
 }
 
-// hb_write(): four counts on the second line, three formats, letters of exponents that don't fit
-// in two digits.
+// hb_write() writes four counts on the second line, three formats, and an E before exponents of
+// three digits.
 TEST(HarwellBoeingOf, SciPy) {
   expect_entries<double>(boeing("RUA", columns({2, 2, 3, 0}), columns({3, 1, 1, 1}),
                                 fmt::format("{:<16}{:<16}{:<20}", "(40I2)", "(40I2)", "(3E25.16)"),
@@ -145,8 +146,8 @@ TEST(HarwellBoeingOf, SciPy) {
                          Entries{{0, 1, 7}, {1, 0, -12}});
 }
 
-// s3dkq4m2 and its like in the Matrix Market: columns skipped in front of several fields, scales in
-// groups, and a format of right-hand sides though there are none.
+// s3dkq4m2 and similar files of the Matrix Market skip a column before several fields, have scale
+// factors in groups, and name a format of right-hand sides although there are none.
 TEST(HarwellBoeingOf, CylinderShells) {
   const std::string formats = fmt::format("{:<16}{:<16}{:<20}{:<20}", "(1X,8I9)", "(1X,8I9)",
                                           "(3(1P,E24.16))", "(3(1P,E24.16))");
@@ -157,7 +158,7 @@ TEST(HarwellBoeingOf, CylinderShells) {
       Entries{{0, 0, 4}, {0, 1, -0.25}, {1, 0, -0.25}, {1, 1, 5}});
 }
 
-// Old files: small letters, D or no letter in exponents, fields without blanks between them.
+// Old files have small letters, D or no letter in exponents, and no blanks between fields.
 TEST(HarwellBoeingOf, OldCollections) {
   expect_entries<double>(
       boeing("rua", columns({2, 2, 3, 0}), columns({3, 1, 1, 1, 0}),
@@ -167,7 +168,7 @@ TEST(HarwellBoeingOf, OldCollections) {
       Entries{{0, 0, 1}, {1, 0, -0.25}, {1, 1, 1.25e-103}});
 }
 
-// Each right-hand side, then each guess, then each solution.
+// All right-hand sides come first, then all guesses, then all solutions.
 TEST(HarwellBoeingOf, FilesWithGuessesAndSolutions) {
   const std::string matrix = "  1  2  3\n  1  2\n   1.0   2.0\n";
   const std::string formats =
@@ -184,7 +185,7 @@ TEST(HarwellBoeingOf, FilesWithGuessesAndSolutions) {
       Entries{{0, 0, 1}, {1, 1, 2}});
 }
 
-// Numbers of the head after one blank each; the type may be integer.
+// In the header, one blank precedes each number; the type may be integer.
 TEST(HarwellBoeingOf, RutherfordBoeing) {
   const auto counts = [](std::initializer_list<int> numbers) {
     std::string text;
@@ -197,12 +198,12 @@ TEST(HarwellBoeingOf, RutherfordBoeing) {
       boeing("psa", counts({2, 2, 2, 0}), counts({2, 1, 1, 0}),
              fmt::format("{:<16}{:<16}", "(26I3)", "(26I3)"), "  1  3  3\n  1  2\n"),
       Entries{{0, 0, 1}, {0, 1, 1}, {1, 0, 1}});
-  expect_complaint(boeing("qua", counts({2, 2, 2, 0}), counts({2, 1, 1, 0}),
-                          fmt::format("{:<16}{:<16}", "(26I3)", "(26I3)"), "  1  2  3\n  1  2\n"),
-                   "3:1: qua has its values in another file");
+  expect_error(boeing("qua", counts({2, 2, 2, 0}), counts({2, 1, 1, 0}),
+                      fmt::format("{:<16}{:<16}", "(26I3)", "(26I3)"), "  1  2  3\n  1  2\n"),
+               "3:1: qua has its values in another file");
 }
 
-// Writers in C often print the numbers of the head with one blank between them.
+// Programs in C often separate the numbers of the header by one blank, instead of columns of 14.
 TEST(HarwellBoeingOf, WritersWithoutColumns) {
   const std::string formats = fmt::format("{:<16}{:<16}{:<20}", "(3I3)", "(3I3)", "(3F6.1)");
   const std::string rest = "  1  3  4\n  1  2  2\n   1.0   2.0   3.0\n";
@@ -214,13 +215,13 @@ TEST(HarwellBoeingOf, WritersWithoutColumns) {
   }
 }
 
-// Its numbers have no columns either, but its format says so, and is refused.
+// SVDLIBC's numbers have no columns either. Its formats have no widths, so the file is refused.
 TEST(HarwellBoeingOf, Svdlibc) {
-  expect_complaint(boeing("rra", columns({2, 2, 2, 0}), columns({3, 1, 1, 1, 0}),
-                          "            (8i)            (8i)            (8e)            (8e)",
-                          "1 2 3 \n1 2 \n2.3 3.8 \n"),
-                   "4:1: '(8I)' has fields without a width, for numbers separated by blanks; these "
-                   "are not supported");
+  expect_error(boeing("rra", columns({2, 2, 2, 0}), columns({3, 1, 1, 1, 0}),
+                      "            (8i)            (8i)            (8e)            (8e)",
+                      "1 2 3 \n1 2 \n2.3 3.8 \n"),
+               "4:1: '(8I)' has fields without a width, for numbers separated by blanks; these "
+               "are not supported");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ using test::Dense;
 using test::Random;
 using test::Setting;
 
-constexpr double most_epsilons = 60;
+constexpr double max_epsilons = 60;
 
 template <class T>
 Dense all_of(const Array<T>& array) {
@@ -54,7 +54,7 @@ Dense diagonal(const std::vector<Real>& values) {
 template <class Real>
 void expect_close(const std::vector<Real>& a, const std::vector<Real>& b, double size) {
   ASSERT_EQ(a.size(), b.size());
-  EXPECT_LE(test::distance_in_epsilons<Real>(diagonal(a), diagonal(b), size), most_epsilons);
+  EXPECT_LE(test::distance_in_epsilons<Real>(diagonal(a), diagonal(b), size), max_epsilons);
 }
 
 /// Collective. Hermitian below the diagonal; the part above must not be read.
@@ -102,9 +102,9 @@ void expect_eigen(Job& job, const Team& team, const Setting& setting, Random& ra
   Dense of_v = all_of(v);
   const double size = of_a.largest() * static_cast<double>(n + 1);
   EXPECT_LE(test::distance_in_epsilons<T>(of_a * of_v, of_v * diagonal(*values), size),
-            most_epsilons);
+            max_epsilons);
   EXPECT_LE(test::distance_in_epsilons<T>(test::adjoint(of_v) * of_v, test::identity(n), 1),
-            most_epsilons);
+            max_epsilons);
   const auto alone = eigenvalues(a, options);
   ASSERT_TRUE(ok(alone));
   expect_close(*alone, *values, size);
@@ -114,9 +114,9 @@ void expect_eigen(Job& job, const Team& team, const Setting& setting, Random& ra
   ASSERT_TRUE(ok(general));
   of_v = all_of(v);
   EXPECT_LE(test::distance_in_epsilons<T>(of_a * of_v, of_b * of_v * diagonal(*general), size),
-            most_epsilons);
+            max_epsilons);
   EXPECT_LE(test::distance_in_epsilons<T>(test::adjoint(of_v) * of_b * of_v, test::identity(n), 1),
-            most_epsilons);
+            max_epsilons);
   const auto general_alone = eigenvalues_generalised(a, b, options);
   ASSERT_TRUE(ok(general_alone));
   expect_close(*general_alone, *general, size);
@@ -148,11 +148,11 @@ void expect_svd(Job& job, const Team& team, const Setting& setting, Random& rand
   const Dense of_vh = all_of(vh);
   const double size = of_a.largest() * static_cast<double>(std::max(m, n) + 1);
   EXPECT_LE(test::distance_in_epsilons<T>(of_u * diagonal(*values) * of_vh, of_a, size),
-            most_epsilons);
+            max_epsilons);
   EXPECT_LE(test::distance_in_epsilons<T>(test::adjoint(of_u) * of_u, test::identity(k), 1),
-            most_epsilons);
+            max_epsilons);
   EXPECT_LE(test::distance_in_epsilons<T>(of_vh * test::adjoint(of_vh), test::identity(k), 1),
-            most_epsilons);
+            max_epsilons);
   const auto alone = singular_values(a, options);
   ASSERT_TRUE(ok(alone));
   expect_close(*alone, *values, size);

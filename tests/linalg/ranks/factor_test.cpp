@@ -41,7 +41,7 @@ using test::Setting;
 using test::Wide;
 
 // Rounding in a chain of n steps, with a margin.
-constexpr double most_epsilons = 30;
+constexpr double max_epsilons = 30;
 
 template <class T>
 Dense all_of(const Array<T>& array) {
@@ -74,7 +74,7 @@ void expect_cholesky(Job& job, const Team& team, const Setting& setting, Random&
   }
   EXPECT_LE(
       test::distance_in_epsilons<T>(lower * test::adjoint(lower), expected, expected.largest()),
-      most_epsilons);
+      max_epsilons);
   ASSERT_TRUE(ok(a.sync()));
 }
 
@@ -99,7 +99,7 @@ void expect_lu(Job& job, const Team& team, const Setting& setting, Random& rando
       std::swap(expected(i, j), expected((*pivots)[static_cast<std::size_t>(i)], j));
     }
   }
-  EXPECT_LE(test::distance_in_epsilons<T>(lower * upper, expected, size), most_epsilons);
+  EXPECT_LE(test::distance_in_epsilons<T>(lower * upper, expected, size), max_epsilons);
   EXPECT_LE(lower.largest(), rma::ComplexElement<T> ? 1.5 : 1.0)
       << "a pivot is not the largest of its column";
   ASSERT_TRUE(ok(a.sync()));
@@ -144,10 +144,10 @@ void expect_qr(Job& job, const Team& team, const Setting& setting, Random& rando
     }
   }
   EXPECT_LE(test::distance_in_epsilons<T>(times_q(factors, wide, r), expected, expected.largest()),
-            most_epsilons);
+            max_epsilons);
   const Dense q = times_q(factors, wide, test::identity(m));
   EXPECT_LE(test::distance_in_epsilons<T>(test::adjoint(q) * q, test::identity(m), 1),
-            most_epsilons);
+            max_epsilons);
   ASSERT_TRUE(ok(a.sync()));
 }
 
@@ -211,7 +211,7 @@ TEST(Factor, APatchOfAnArrayIsFactoredAndTheRestStays) {
       const Dense lower = test::triangle_of(test::fetch(cube, box, dims), Triangle::lower);
       EXPECT_LE(test::distance_in_epsilons<double>(lower * test::adjoint(lower), before,
                                                    before.largest()),
-                most_epsilons);
+                max_epsilons);
       ASSERT_TRUE(ok(cube.get(cube.box(), values)));
       EXPECT_EQ(std::count(values.begin(), values.end(), 5.0), cube.box().volume() - box.volume());
       ASSERT_TRUE(ok(cube.sync()));

@@ -41,10 +41,10 @@ using rma::test::ok;
 using rma::test::on_ranks;
 
 inline constexpr char library_of_rma[] = "libtessera_rma";
-inline constexpr rma::test::FailingKind kind_of_failures{.least_bytes = 1024,
+inline constexpr rma::test::FailingKind kind_of_failures{.min_bytes = 1024,
                                                          .except_within = library_of_rma};
 /// The limit for one rank in one operation.
-inline constexpr std::int64_t most_failures = 200;
+inline constexpr std::int64_t max_failures = 200;
 
 using Operation = rma::test::FailingOperation;
 
@@ -52,7 +52,7 @@ using Operation = rma::test::FailingOperation;
 inline std::int64_t fail_each_allocation(Job& job, const Operation& operation, std::int32_t rank) {
   std::int64_t number = 1;
   try {
-    while (number <= most_failures &&
+    while (number <= max_failures &&
            rma::test::fail_allocation(job, operation, rank, number, kind_of_failures).has_failed) {
       ++number;
     }

@@ -35,7 +35,7 @@ using test::Random;
 using test::Setting;
 using test::Wide;
 
-constexpr double most_epsilons = 60;
+constexpr double max_epsilons = 60;
 
 template <class T>
 Dense all_of(const Array<T>& array) {
@@ -79,7 +79,7 @@ template <class T>
 void expect_solution(const Dense& a, const System<T>& system) {
   const Dense x = all_of(system.b);
   const double size = a.largest() * x.largest() + system.was_b.largest();
-  EXPECT_LE(test::distance_in_epsilons<T>(a * x, system.was_b, size), most_epsilons);
+  EXPECT_LE(test::distance_in_epsilons<T>(a * x, system.was_b, size), max_epsilons);
   ASSERT_TRUE(ok(system.b.sync()));
 }
 
@@ -132,7 +132,7 @@ void expect_inverse(Job& job, const Team& team, const Setting& setting, Random& 
   ASSERT_TRUE(ok(invert_positive_definite(system.a, {.triangle = triangle, .how = setting.how})));
   const Dense inverse = all_of(system.a);
   EXPECT_LE(test::distance_in_epsilons<T>(system.was_a * inverse, test::identity(setting.n), 3),
-            most_epsilons);
+            max_epsilons);
   ASSERT_TRUE(ok(system.a.sync()));
 }
 
@@ -158,7 +158,7 @@ void expect_triangular(Job& job, const Team& team, const Setting& setting, Rando
     value *= 2.5;
   }
   const double size = a.largest() * x.largest() + expected.largest();
-  EXPECT_LE(test::distance_in_epsilons<T>(is_left ? a * x : x * a, expected, size), most_epsilons);
+  EXPECT_LE(test::distance_in_epsilons<T>(is_left ? a * x : x * a, expected, size), max_epsilons);
   expect_unchanged_a(system);
 }
 
@@ -185,7 +185,7 @@ void expect_least_squares(Job& job, const Team& team, const Setting& setting, Ra
   const Dense along = test::adjoint(of_a) * residual;
   const double size = of_a.largest() * of_x.largest() + of_b.largest();
   EXPECT_LE(test::distance_in_epsilons<T>(along, Dense(n, r), size * static_cast<double>(m + 1)),
-            most_epsilons);
+            max_epsilons);
   ASSERT_TRUE(ok(x.sync()));
 }
 
@@ -255,7 +255,7 @@ TEST(Solve, PatchesOfArraysInScalapacksLayout) {
         const Dense x = all_of(b);
         EXPECT_LE(
             test::distance_in_epsilons<double>(was_a * x, was_b, was_a.largest() * x.largest()),
-            most_epsilons);
+            max_epsilons);
         ASSERT_TRUE(ok(b.sync()));
         ASSERT_TRUE(ok(arrays::copy(whole_a, a)));
         ASSERT_TRUE(ok(arrays::copy(whole_b, b)));
@@ -278,7 +278,7 @@ TEST(Solve, PatchesOfArraysInScalapacksLayout) {
       const Dense x = all_of(b);
       const Dense lower = test::triangle_of(was_a, Triangle::lower);
       EXPECT_LE(test::distance_in_epsilons<double>(lower * x, was_b, was_a.largest() * x.largest()),
-                most_epsilons);
+                max_epsilons);
       ASSERT_TRUE(ok(b.sync()));
     }
   });
@@ -308,7 +308,7 @@ TEST(Solve, ArraysOfWholeColumnsAreWorkedOnInPlace) {
       ASSERT_TRUE(ok(solve_lu(a, pivots, b, {.how = how})));
       const Dense x = all_of(b);
       EXPECT_LE(test::distance_in_epsilons<double>(was_a * x, was_b, was_a.largest() * x.largest()),
-                most_epsilons);
+                max_epsilons);
       ASSERT_TRUE(ok(b.sync()));
     }
   });
@@ -328,7 +328,7 @@ TEST(Solve, AMatrixOf300NeedsNoLibrary) {
     ASSERT_TRUE(ok(solve(a, b, {.method = Method::own})));
     const Dense x = all_of(b);
     EXPECT_LE(test::distance_in_epsilons<double>(of_a * x, of_b, of_a.largest() * x.largest()),
-              most_epsilons);
+              max_epsilons);
     ASSERT_TRUE(ok(b.sync()));
   });
 }

@@ -75,7 +75,7 @@ class Counts {
       bytes -= here;
     }
   }
-  void note_read() {
+  void record_read() {
     const std::lock_guard guard(mutex_);
     reads_ += gettid() == thread_ ? 1 : 0;
   }
@@ -125,7 +125,7 @@ ssize_t sendmsg(int socket, const msghdr* message, int flags) {
   return sent;
 }
 ssize_t recvmsg(int socket, msghdr* message, int flags) {
-  Counts::all().note_read();
+  Counts::all().record_read();
   return syscall(SYS_recvmsg, socket, message, flags);
 }
 

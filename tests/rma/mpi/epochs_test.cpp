@@ -66,7 +66,7 @@ constexpr std::size_t slice_bytes = words * sizeof(std::int64_t);
 
 test::RunOptions by_epochs(const std::string& staging) {
   return {.change = [staging](Settings& settings) {
-    settings.mpi_discipline = "mpi2";
+    settings.mpi_epochs = "per_operation";
     settings.mpi_staging = staging;
   }};
 }

@@ -30,7 +30,7 @@ CreditUpdate granting(std::uint8_t count, bool is_scarce = false) {
 
 TEST(CreditUpdate, IsDecodedAsEncoded) {
   for (const CreditUse backing :
-       {CreditUse::none, CreditUse::kept, CreditUse::last, CreditUse::brief}) {
+       {CreditUse::none, CreditUse::kept, CreditUse::last, CreditUse::uncredited}) {
     for (unsigned flags = 0; flags < 8; ++flags) {
       const CreditUpdate update{.backing = backing,
                                 .granted = 255,
@@ -49,69 +49,69 @@ TEST(Credits, BeginWithOneShortMessageThatAsksForMore) {
   ASSERT_TRUE(sender.may_send());
   EXPECT_EQ(sender.next_bytes(3 * message_bytes), max_uncredited_bytes);
   EXPECT_EQ(sender.spend(3 * message_bytes),
-            (CreditUpdate{.backing = CreditUse::brief, .wanted = 3}));
+            (CreditUpdate{.backing = CreditUse::uncredited, .wanted = 3}));
   EXPECT_FALSE(sender.may_send()) << "one at a time";
-  sender.take({.frees_uncredited = true});
+  sender.process_update({.frees_uncredited = true});
   EXPECT_TRUE(sender.may_send());
 }
 
 TEST(Credits, AreKeptIfThereAreManyOfThem) {
   Credits sender = started();
-  sender.take(granting(2));
+  sender.process_update(granting(2));
   EXPECT_EQ(sender.next_bytes(9000), message_bytes);
   EXPECT_EQ(sender.spend(9000), (CreditUpdate{.backing = CreditUse::kept}));
   EXPECT_EQ(sender.spend(808), (CreditUpdate{.backing = CreditUse::kept}));
-  EXPECT_FALSE(sender.has_news());
+  EXPECT_FALSE(sender.needs_update());
 }
 
 TEST(Credits, AreReturnedIfTheyAreScarceAndNotNeeded) {
   Credits sender = started();
-  sender.take(granting(5, true));
+  sender.process_update(granting(5, true));
   EXPECT_EQ(sender.spend(2 * message_bytes).backing, CreditUse::last);
   CreditUpdate update = sender.spend(message_bytes);
   EXPECT_EQ(update.backing, CreditUse::last);
-  sender.tell(update, false);
+  sender.fill_update(update, false);
   EXPECT_EQ(update.returned, 3);
   EXPECT_EQ(sender.next_bytes(message_bytes), max_uncredited_bytes) << "none remains";
 }
 
 TEST(Credits, OfAReaderAreOwedUntilItHasHalfOfThem) {
   Credits receiver = started();
-  receiver.take({.backing = CreditUse::brief, .wanted = 4});
-  ASSERT_EQ(receiver.wish(false), 4U);
+  receiver.process_update({.backing = CreditUse::uncredited, .wanted = 4});
+  ASSERT_EQ(receiver.credits_to_request(false), 4U);
   receiver.grant(4);
   CreditUpdate update;
-  receiver.tell(update, false);
+  receiver.fill_update(update, false);
   EXPECT_EQ(update.granted, 4);
-  receiver.note_read({.kept = 1});
-  EXPECT_FALSE(receiver.has_news());
-  receiver.note_read({.kept = 1});
-  EXPECT_TRUE(receiver.has_news());
+  receiver.record_read({.kept = 1});
+  EXPECT_FALSE(receiver.needs_update());
+  receiver.record_read({.kept = 1});
+  EXPECT_TRUE(receiver.needs_update());
 }
 
 TEST(Credits, OfASilentPeerAreRecalledOnce) {
   Credits receiver = started();
-  receiver.take({.backing = CreditUse::brief, .wanted = 4});
+  receiver.process_update({.backing = CreditUse::uncredited, .wanted = 4});
   receiver.grant(4);
   CreditUpdate update;
-  receiver.tell(update, false);
+  receiver.fill_update(update, false);
   receiver.recall_unused();
-  EXPECT_FALSE(receiver.has_news());
+  EXPECT_FALSE(receiver.needs_update());
   receiver.recall_unused();
-  ASSERT_TRUE(receiver.has_news());
+  ASSERT_TRUE(receiver.needs_update());
   Credits sender = started();
-  sender.take(update);
-  receiver.tell(update = {}, false);
+  sender.process_update(update);
+  receiver.fill_update(update = {}, false);
   EXPECT_TRUE(update.recalls);
-  sender.take(update);
-  ASSERT_TRUE(sender.has_news());
-  sender.tell(update = {}, false);
-  receiver.take(update);
+  sender.process_update(update);
+  ASSERT_TRUE(sender.needs_update());
+  sender.fill_update(update = {}, false);
+  receiver.process_update(update);
   EXPECT_EQ(receiver.take_released(), 4U);
   EXPECT_EQ(receiver.granted(), 0U);
   receiver.recall_unused();
   receiver.recall_unused();
-  EXPECT_FALSE(receiver.has_news());
+  EXPECT_FALSE(receiver.needs_update());
 }
 
 // --- many peers
@@ -181,7 +181,7 @@ class Traffic {
     const std::size_t offered = 1 + below(peer.to_send);
     const std::size_t bytes = peer.sender.next_bytes(offered);
     CreditUpdate update = peer.sender.spend(offered);
-    peer.sender.tell(update, false);
+    peer.sender.fill_update(update, false);
     peer.requests.push_back(update);
     peer.to_send -= bytes;
     return true;
@@ -195,9 +195,10 @@ class Traffic {
     if (update.backing != CreditUse::none) {
       peer.unread.push_back(update.backing);
     }
-    peer.receiver.take(update);
+    peer.receiver.process_update(update);
     granted_ -= peer.receiver.take_released();
-    const std::uint32_t added = std::min(peer.receiver.wish(is_scarce()), pool_ - granted_);
+    const std::uint32_t added =
+        std::min(peer.receiver.credits_to_request(is_scarce()), pool_ - granted_);
     peer.receiver.grant(added);
     granted_ += added;
     return true;
@@ -209,7 +210,7 @@ class Traffic {
     Credits::Read read;
     read.count(peer.unread.front());
     peer.unread.pop_front();
-    peer.receiver.note_read(read);
+    peer.receiver.record_read(read);
     granted_ -= peer.receiver.take_released();
     return true;
   }
@@ -217,20 +218,20 @@ class Traffic {
     if (peer.updates.empty()) {
       return false;
     }
-    peer.sender.take(peer.updates.front());
+    peer.sender.process_update(peer.updates.front());
     peer.updates.pop_front();
     return true;
   }
   bool send_update(Peer& peer) {
-    if (peer.receiver.has_news()) {
+    if (peer.receiver.needs_update()) {
       CreditUpdate update;
-      peer.receiver.tell(update, is_scarce());
+      peer.receiver.fill_update(update, is_scarce());
       peer.updates.push_back(update);
       return true;
     }
-    if (peer.sender.has_news()) {
+    if (peer.sender.needs_update()) {
       CreditUpdate update;
-      peer.sender.tell(update, false);
+      peer.sender.fill_update(update, false);
       peer.requests.push_back(update);
       return true;
     }
@@ -254,12 +255,13 @@ class Traffic {
           std::count_if(peer.unread.begin(), peer.unread.end(), is_backed) +
           std::count_if(peer.requests.begin(), peer.requests.end(),
                         [&](const CreditUpdate& each) { return is_backed(each.backing); }));
-      const auto brief =
-          std::count(peer.unread.begin(), peer.unread.end(), CreditUse::brief) +
-          std::count_if(peer.requests.begin(), peer.requests.end(),
-                        [](const CreditUpdate& each) { return each.backing == CreditUse::brief; });
+      const auto uncredited =
+          std::count(peer.unread.begin(), peer.unread.end(), CreditUse::uncredited) +
+          std::count_if(peer.requests.begin(), peer.requests.end(), [](const CreditUpdate& each) {
+            return each.backing == CreditUse::uncredited;
+          });
       ASSERT_LE(backed, peer.receiver.granted());
-      ASSERT_LE(brief, 1);
+      ASSERT_LE(uncredited, 1);
     }
   }
 

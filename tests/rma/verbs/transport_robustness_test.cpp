@@ -213,7 +213,7 @@ TEST_F(VerbsAgent, ThatEndsIsReportedToWaiters) {
   network_->hold(true);
   Completion done;
   done.begin();
-  Awaited pending;
+  PendingReply pending;
   pending.done = &done;
   ASSERT_TRUE(
       ok(connection->ask({.kind = Kind::fence, .origin = foreign_rank}, {}, std::move(pending))));

@@ -225,26 +225,26 @@ TEST(CostModel, PricesPackingAndRegistering) {
 TEST(PackingLosses, PayWhenTheirLossHasReachedThePrice) {
   verbs::PackingLosses spans;
   const verbs::PageRange array{0x10'0000, 0x20'0000};
-  EXPECT_FALSE(spans.note(array, 40, 100));
-  EXPECT_FALSE(spans.note(array, 40, 100));
-  EXPECT_TRUE(spans.note(array, 40, 100));
-  EXPECT_FALSE(spans.note(array, 40, 100)) << "it counts from 0 again";
-  EXPECT_FALSE(spans.note(array, -1000, 100));
-  EXPECT_FALSE(spans.note(array, 40, 100));
-  EXPECT_TRUE(spans.note(array, 40, 100)) << "a negative loss doesn't count";
+  EXPECT_FALSE(spans.add(array, 40, 100));
+  EXPECT_FALSE(spans.add(array, 40, 100));
+  EXPECT_TRUE(spans.add(array, 40, 100));
+  EXPECT_FALSE(spans.add(array, 40, 100)) << "it counts from 0 again";
+  EXPECT_FALSE(spans.add(array, -1000, 100));
+  EXPECT_FALSE(spans.add(array, 40, 100));
+  EXPECT_TRUE(spans.add(array, 40, 100)) << "a negative loss doesn't count";
 }
 
 TEST(PackingLosses, CountPatchesOfOneArrayTogetherAndOthersApart) {
   verbs::PackingLosses spans;
-  EXPECT_FALSE(spans.note({0x1000, 0x9000}, 60, 100));
-  EXPECT_FALSE(spans.note({0x9000, 0xb000}, 60, 100)) << "next to it";
-  EXPECT_TRUE(spans.note({0x8000, 0x9000}, 60, 100));
+  EXPECT_FALSE(spans.add({0x1000, 0x9000}, 60, 100));
+  EXPECT_FALSE(spans.add({0x9000, 0xb000}, 60, 100)) << "next to it";
+  EXPECT_TRUE(spans.add({0x8000, 0x9000}, 60, 100));
   // Only the most recently used spans are recorded.
-  EXPECT_FALSE(spans.note({0x100'0000, 0x100'1000}, 60, 100));
+  EXPECT_FALSE(spans.add({0x100'0000, 0x100'1000}, 60, 100));
   for (std::uintptr_t i = 1; i <= 16; ++i) {
-    EXPECT_FALSE(spans.note({0x100'0000 + i * 0x1000, 0x100'1000 + i * 0x1000}, 1, 100));
+    EXPECT_FALSE(spans.add({0x100'0000 + i * 0x1000, 0x100'1000 + i * 0x1000}, 1, 100));
   }
-  EXPECT_FALSE(spans.note({0x100'0000, 0x100'1000}, 60, 100));
+  EXPECT_FALSE(spans.add({0x100'0000, 0x100'1000}, 60, 100));
 }
 
 }  // namespace

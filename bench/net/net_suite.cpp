@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/net/wire.hpp"
+#include "bench/net/net_suite.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,10 +11,11 @@
 namespace tessera::bench {
 
 BaselineOptions net_options(const Session& session) {
-  constexpr std::size_t outstanding = 4;
+  constexpr std::size_t max_outstanding = 4;
   BaselineOptions options = session.baseline_options();
-  options.capacity_bytes = std::max(
-      options.capacity_bytes, outstanding * static_cast<std::size_t>(session.options().max_size));
+  options.capacity_bytes =
+      std::max(options.capacity_bytes,
+               max_outstanding * static_cast<std::size_t>(session.options().max_size));
   return options;
 }
 
@@ -31,7 +32,8 @@ std::function<Part> between_nodes(std::function<Part> part, const std::string& b
   };
 }
 
-Wire::Wire(Session& session) : session_(session), own_(session.job(), net_options(session)) {
+NetSuite::NetSuite(Session& session)
+    : session_(session), own_(session.job(), net_options(session)) {
   const auto start = [&session](Peer peer, auto make) {
     std::string missing;
     auto baseline = session.compares_with(peer) ? make(missing) : nullptr;
@@ -56,14 +58,14 @@ Wire::Wire(Session& session) : session_(session), own_(session.job(), net_option
   });
 }
 
-TcpBaseline* Wire::tcp(Waiting waiting) const {
+TcpBaseline* NetSuite::tcp(Waiting waiting) const {
   const auto found = std::find_if(tcp_.begin(), tcp_.end(), [waiting](const auto& baseline) {
     return baseline->waiting() == waiting;
   });
   return found == tcp_.end() ? nullptr : found->get();
 }
 
-std::vector<Candidate> Wire::tcp_baselines(const Case& c) const {
+std::vector<Candidate> NetSuite::tcp_baselines(const Case& c) const {
   std::vector<Candidate> found;
   for (const auto& baseline : tcp_) {
     add(found, baseline->candidate(c));
@@ -71,8 +73,8 @@ std::vector<Candidate> Wire::tcp_baselines(const Case& c) const {
   return found;
 }
 
-std::vector<Candidate> Wire::tcp_streams(Operation operation, std::size_t bytes,
-                                         std::int64_t messages) const {
+std::vector<Candidate> NetSuite::tcp_streams(Operation operation, std::size_t bytes,
+                                             std::int64_t messages) const {
   std::vector<Candidate> found;
   for (const auto& baseline : tcp_) {
     add(found, baseline->stream(operation, bytes, messages));
@@ -80,7 +82,7 @@ std::vector<Candidate> Wire::tcp_streams(Operation operation, std::size_t bytes,
   return found;
 }
 
-std::vector<Candidate> Wire::windows(const Case& c) const {
+std::vector<Candidate> NetSuite::one_sided_baselines(const Case& c) const {
   std::vector<Candidate> found;
   for (Baseline* const baseline : {mpi_.get(), shmem_.get()}) {
     if (auto candidate = baseline != nullptr ? baseline->candidate(c) : std::nullopt) {
@@ -90,22 +92,22 @@ std::vector<Candidate> Wire::windows(const Case& c) const {
   return found;
 }
 
-std::optional<Candidate> Wire::mpi_ping_pong(std::size_t bytes) const {
+std::optional<Candidate> NetSuite::mpi_ping_pong(std::size_t bytes) const {
   return session_.compares_with(Peer::mpi) ? mpi_ping_pong_candidate(session_.group(), bytes)
                                            : std::nullopt;
 }
 
-std::optional<Candidate> Wire::mpi_stream(std::size_t bytes, std::int64_t messages) const {
+std::optional<Candidate> NetSuite::mpi_stream(std::size_t bytes, std::int64_t messages) const {
   return session_.compares_with(Peer::mpi) ? mpi_stream_candidate(session_.group(), bytes, messages)
                                            : std::nullopt;
 }
 
-std::optional<Candidate> Wire::mpi_get(std::size_t bytes) const {
+std::optional<Candidate> NetSuite::mpi_get(std::size_t bytes) const {
   const auto get = mpi_started_get(bytes);
   return get ? std::optional(blocking_candidate(*get)) : std::nullopt;
 }
 
-std::optional<Started> Wire::mpi_started_get(std::size_t bytes) const {
+std::optional<Started> NetSuite::mpi_started_get(std::size_t bytes) const {
   return session_.compares_with(Peer::mpi) ? bench::mpi_started_get(session_.group(), bytes)
                                            : std::nullopt;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Wire: what the parts of suite "net" share: Tessera's side, the network's baselines, and how to
-// measure a set of candidates.
+// NetSuite: what the parts of suite "net" share: Tessera's candidates, the network's baselines, and
+// how to measure a set of them.
 #pragma once
 
 #include <cstddef>
@@ -34,10 +34,10 @@ inline constexpr const char* idle_agent = "idle agent: part of a core";
 
 }  // namespace net_target
 
-class Wire {
+class NetSuite {
  public:
-  /// Collective. Prints in remarks which baselines are missing.
-  explicit Wire(Session& session);
+  /// Collective. Starts the baselines; remarks name those that are missing.
+  explicit NetSuite(Session& session);
 
   [[nodiscard]] Session& session() { return session_; }
   [[nodiscard]] TesseraCandidate& own() { return own_; }
@@ -49,17 +49,18 @@ class Wire {
   /// Raw TCP with several messages outstanding; see TcpBaseline::stream().
   [[nodiscard]] std::vector<Candidate> tcp_streams(Operation operation, std::size_t bytes,
                                                    std::int64_t messages) const;
-  /// MPI's windows and OpenSHMEM, while the target waits inside MPI.
-  [[nodiscard]] std::vector<Candidate> windows(const Case& c) const;
+  /// MPI's windows and OpenSHMEM. The target waits inside MPI, because some MPI libraries move data
+  /// only then.
+  [[nodiscard]] std::vector<Candidate> one_sided_baselines(const Case& c) const;
   /// MPI's messages: a round trip, and a stream from rank 0 to rank 1.
   [[nodiscard]] std::optional<Candidate> mpi_ping_pong(std::size_t bytes) const;
   [[nodiscard]] std::optional<Candidate> mpi_stream(std::size_t bytes, std::int64_t messages) const;
-  /// A get by messages, with a target that waits inside MPI; blocking, or with separate start and
-  /// wait.
+  /// A get made of two MPI messages, which the target answers from inside MPI. The first is
+  /// blocking; the second has separate start and wait.
   [[nodiscard]] std::optional<Candidate> mpi_get(std::size_t bytes) const;
   [[nodiscard]] std::optional<Started> mpi_started_get(std::size_t bytes) const;
 
-  /// Collective. Samples are long compared with the time that ranks take to meet over a network.
+  /// Collective. Uses long samples, because ranks synchronise over the network before each.
   std::vector<Measured> measure(Topic& topic, const Line& line,
                                 const std::vector<Candidate>& candidates) {
     return session_.measure(topic, line, candidates,
@@ -77,7 +78,7 @@ class Wire {
 /// Buffers for four of the largest messages at once.
 BaselineOptions net_options(const Session& session);
 
-/// The powers of 4 from 1 KiB on, within -m.
+/// The message sizes that are powers of 4 from 1 KiB on, up to the largest one of option -m.
 std::vector<std::size_t> large_sizes(const Session& session);
 
 /// A topic of the suite. Ranks that only wait sleep.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How the wire executes each kind of request.
+// The part of Wire that executes requests: writes, reads, atomics and sends. It checks what a
+// device checks: keys, depths and posted receives.
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -14,16 +15,16 @@
 namespace tessera::rma::test::fake {
 namespace {
 
-/// The longest part of a relaxed write that lands at once, in words.
+/// A relaxed write lands in parts of at most this many 8-byte words.
 constexpr std::size_t max_part_words = 32;
 
 WireOrder order_of(const Request& request) {
   return request.bytes <= FakeVerbs::flag_bytes ? WireOrder::release_acquire : WireOrder::none;
 }
 
-/// A device whose atomics are atomic only among themselves: between its read and its write, a
+/// IBV_ATOMIC_HCA: atomic only among the device's own requests. Between its read and its write, a
 /// processor can access the word.
-std::uint64_t swap_on_device(std::uint64_t* word, const ibv_send_wr& wr) {
+std::uint64_t execute_hca_atomic(std::uint64_t* word, const ibv_send_wr& wr) {
   const std::uint64_t before = __atomic_load_n(word, __ATOMIC_ACQUIRE);
   std::this_thread::yield();
   if (wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
@@ -34,8 +35,8 @@ std::uint64_t swap_on_device(std::uint64_t* word, const ibv_send_wr& wr) {
   return before;
 }
 
-/// A device whose atomics are also atomic with respect to those of processors.
-std::uint64_t swap_atomically(std::uint64_t* word, const ibv_send_wr& wr) {
+/// IBV_ATOMIC_GLOB: also atomic with respect to processors.
+std::uint64_t execute_global_atomic(std::uint64_t* word, const ibv_send_wr& wr) {
   if (wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
     return __atomic_fetch_add(word, wr.wr.atomic.compare_add, __ATOMIC_ACQ_REL);
   }
@@ -47,22 +48,22 @@ std::uint64_t swap_atomically(std::uint64_t* word, const ibv_send_wr& wr) {
 
 }  // namespace
 
-Wire::Step Wire::carry(QueuePair& queue, QueuePair& peer, Request& request) {
+Wire::Step Wire::execute(QueuePair& queue, QueuePair& peer, Request& request) {
   switch (request.wr.opcode) {
     case IBV_WR_RDMA_READ:
-      return carry_read(queue, peer, request);
+      return execute_read(queue, peer, request);
     case IBV_WR_ATOMIC_CMP_AND_SWP:
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      return carry_atomic(queue, peer, request);
+      return execute_atomic(queue, peer, request);
     case IBV_WR_SEND:
     case IBV_WR_SEND_WITH_IMM:
-      return carry_send(queue, peer, request);
+      return execute_send(queue, peer, request);
     default:
-      return carry_write(queue, peer, request);
+      return execute_write(queue, peer, request);
   }
 }
 
-Wire::Step Wire::carry_write(QueuePair& queue, QueuePair& peer, Request& request) {
+Wire::Step Wire::execute_write(QueuePair& queue, QueuePair& peer, Request& request) {
   if (request.moved == 0 && request.has_immediate() &&
       (peer.srq == nullptr || static_cast<ReceiveQueue*>(peer.srq)->receives.empty())) {
     return wait_for_receive(queue, request);
@@ -75,13 +76,13 @@ Wire::Step Wire::carry_write(QueuePair& queue, QueuePair& peer, Request& request
       return refuse(queue, peer, IBV_WC_REM_ACCESS_ERR);
     }
     const std::size_t bytes = std::min(step_bytes, request.bytes - request.moved);
-    passing_.resize(bytes);
-    gather(request, request.moved, passing_);
+    in_transit_.resize(bytes);
+    gather(request, request.moved, in_transit_);
     std::byte* const target = memory_at(to.remote_addr) + request.moved;
     if ((region->access & IBV_ACCESS_RELAXED_ORDERING) != 0) {
       split_relaxed_write(queue, target);
     } else {
-      write_memory(target, passing_.data(), bytes, order_of(request));
+      write_memory(target, in_transit_.data(), bytes, order_of(request));
     }
     request.moved += bytes;
   }
@@ -92,14 +93,14 @@ Wire::Step Wire::carry_write(QueuePair& queue, QueuePair& peer, Request& request
     }
     finish(queue);
   }
-  return Step::something;
+  return Step::moved;
 }
 
 void Wire::split_relaxed_write(QueuePair& queue, std::byte* target) {
-  for (std::size_t offset = 0; offset < passing_.size();) {
+  for (std::size_t offset = 0; offset < in_transit_.size();) {
     const std::size_t words = 1 + random_below(max_part_words);
-    const std::size_t bytes = std::min(8 * words, passing_.size() - offset);
-    const auto first = passing_.begin() + static_cast<std::ptrdiff_t>(offset);
+    const std::size_t bytes = std::min(8 * words, in_transit_.size() - offset);
+    const auto first = in_transit_.begin() + static_cast<std::ptrdiff_t>(offset);
     queue.unordered.push_back(
         {target + offset, std::vector(first, first + static_cast<std::ptrdiff_t>(bytes))});
     offset += bytes;
@@ -110,7 +111,7 @@ bool Wire::may_answer(QueuePair& queue, QueuePair& peer, const Request& request)
   return request.moved > 0 || queue.outstanding_replies() < peer.attributes.max_dest_rd_atomic;
 }
 
-Wire::Step Wire::carry_read(QueuePair& queue, QueuePair& peer, Request& request) {
+Wire::Step Wire::execute_read(QueuePair& queue, QueuePair& peer, Request& request) {
   if (!may_answer(queue, peer, request)) {
     return refuse(queue, peer, IBV_WC_REM_INV_REQ_ERR);
   }
@@ -131,10 +132,10 @@ Wire::Step Wire::carry_read(QueuePair& queue, QueuePair& peer, Request& request)
     request.moved = 0;
     ++queue.started;
   }
-  return Step::something;
+  return Step::moved;
 }
 
-Wire::Step Wire::carry_atomic(QueuePair& queue, QueuePair& peer, Request& request) {
+Wire::Step Wire::execute_atomic(QueuePair& queue, QueuePair& peer, Request& request) {
   const auto& to = request.wr.wr.atomic;
   if (!may_answer(queue, peer, request) || to.remote_addr % sizeof(std::uint64_t) != 0) {
     return refuse(queue, peer, IBV_WC_REM_INV_REQ_ERR);
@@ -145,17 +146,16 @@ Wire::Step Wire::carry_atomic(QueuePair& queue, QueuePair& peer, Request& reques
   }
   land_pending_parts(queue);
   auto* const word = reinterpret_cast<std::uint64_t*>(memory_at(to.remote_addr));
-  const bool holds_everywhere =
-      peer.device().hardware->model.attributes.atomic_cap == IBV_ATOMIC_GLOB;
+  const bool is_global = peer.device().hardware->model.attributes.atomic_cap == IBV_ATOMIC_GLOB;
   const std::uint64_t before =
-      holds_everywhere ? swap_atomically(word, request.wr) : swap_on_device(word, request.wr);
+      is_global ? execute_global_atomic(word, request.wr) : execute_hca_atomic(word, request.wr);
   request.payload.resize(sizeof before);
   std::memcpy(request.payload.data(), &before, sizeof before);
   ++queue.started;
-  return Step::something;
+  return Step::moved;
 }
 
-Wire::Step Wire::carry_send(QueuePair& queue, QueuePair& peer, Request& request) {
+Wire::Step Wire::execute_send(QueuePair& queue, QueuePair& peer, Request& request) {
   auto* const receives = static_cast<ReceiveQueue*>(peer.srq);
   if (receives == nullptr || receives->receives.empty()) {
     return wait_for_receive(queue, request);
@@ -173,13 +173,13 @@ Wire::Step Wire::carry_send(QueuePair& queue, QueuePair& peer, Request& request)
     receive(peer, request, IBV_WC_LOC_PROT_ERR);
     return refuse(queue, peer, IBV_WC_REM_OP_ERR);
   }
-  passing_.resize(request.bytes);
-  gather(request, 0, passing_);
-  scatter(into.pieces, 0, passing_);
+  in_transit_.resize(request.bytes);
+  gather(request, 0, in_transit_);
+  scatter(into.pieces, 0, in_transit_);
   land_pending_parts(queue);
   receive(peer, request, IBV_WC_SUCCESS);
   finish(queue);
-  return Step::something;
+  return Step::moved;
 }
 
 void Wire::receive(QueuePair& peer, const Request& request, ibv_wc_status status) {
@@ -205,7 +205,7 @@ void Wire::receive(QueuePair& peer, const Request& request, ibv_wc_status status
     ibv_async_event event{};
     event.element.srq = &receives;
     event.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
-    network_.tell(*static_cast<Device*>(receives.context), event);
+    network_.notify(*static_cast<Device*>(receives.context), event);
   }
   network_.complete(*static_cast<CompletionQueue*>(peer.recv_cq), completion);
 }
