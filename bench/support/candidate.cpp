@@ -217,10 +217,10 @@ CollectiveBuffers::CollectiveBuffers(const Collective& collective, int rank, int
     : collective_(collective),
       rank_(rank),
       ranks_(ranks),
-      own_(block() * static_cast<std::size_t>(
-                         collective.kind == Collective::Kind::alltoallv ? ranks : 1)),
-      all_(own_.size() * static_cast<std::size_t>(
-                             collective.kind == Collective::Kind::allgather ? ranks : 1)) {}
+      own_(block() *
+           static_cast<std::size_t>(collective.kind == Collective::Kind::alltoallv ? ranks : 1)),
+      all_(own_.size() *
+           static_cast<std::size_t>(collective.kind == Collective::Kind::allgather ? ranks : 1)) {}
 
 void CollectiveBuffers::fill() {
   for (std::size_t i = 0; i < own_.size(); ++i) {

@@ -27,7 +27,8 @@ using rma::Status;
 using rma::Team;
 using rma::TeamRank;
 
-/// A buffer with a block for each member. C gives no length, so the buffer ends with the last block.
+/// A buffer with a block for each member. C gives no length, so the buffer ends with the last
+/// block.
 struct BlockedBuffer {
   const void* start = nullptr;
   std::size_t bytes = 0;
@@ -42,8 +43,8 @@ struct BlockedBuffer {
 };
 
 Status too_large(std::int64_t elements, std::int64_t element_bytes) {
-  return Status::error(Code::invalid_argument,
-                       fmt::format("{} elements of {} bytes are too many", elements, element_bytes));
+  return Status::error(Code::invalid_argument, fmt::format("{} elements of {} bytes are too many",
+                                                           elements, element_bytes));
 }
 
 /// Negative counts and offsets are reported by the library.

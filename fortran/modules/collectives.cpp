@@ -55,8 +55,8 @@ Result<Numbers> counts_of(const rma::Team& team, const Descriptor* given, std::s
   return counts;
 }
 
-/// Opens the team and calls read(team), which checks this member's arguments. If they are wrong, the
-/// other members get the error, too. Then calls act(team handle), which calls the C interface.
+/// Opens the team and calls read(team), which checks this member's arguments. If they are wrong,
+/// the other members get the error, too. Then calls act(team handle), which calls the C interface.
 template <class Read, class Act>
 int collective(const char* name, const Cell* cell, const Read& read, const Act& act) {
   const tessera_team* team = nullptr;
@@ -72,8 +72,9 @@ int collective(const char* name, const Cell* cell, const Read& read, const Act& 
 
 extern "C" {
 
-int tessera_f_team_alltoallv(const Cell* cell, const Descriptor* send, const Descriptor* send_counts,
-                             Descriptor* receive, const Descriptor* receive_counts) {
+int tessera_f_team_alltoallv(const Cell* cell, const Descriptor* send,
+                             const Descriptor* send_counts, Descriptor* receive,
+                             const Descriptor* receive_counts) {
   Numbers sent;
   Numbers received;
   const auto read = [&](const rma::Team& team) -> Status {
@@ -88,9 +89,9 @@ int tessera_f_team_alltoallv(const Cell* cell, const Descriptor* send, const Des
   return collective("tessera_alltoallv", cell, read, [&](const tessera_team* team) {
     Dense from(*send);
     Dense to(*receive);
-    const int code = tessera_team_alltoallv(team, from.data(), sent.data(), nullptr, to.data(),
-                                            received.data(), nullptr,
-                                            static_cast<std::int64_t>(send->elem_len));
+    const int code =
+        tessera_team_alltoallv(team, from.data(), sent.data(), nullptr, to.data(), received.data(),
+                               nullptr, static_cast<std::int64_t>(send->elem_len));
     to.give_back();
     return code;
   });
@@ -148,11 +149,11 @@ int tessera_f_team_gatherv(int kind, const Cell* cell, Descriptor* own, Descript
       mine.give_back();
       return code;
     }
-    const int code = what == Gather::to_all
-                         ? tessera_team_allgatherv(team, mine.data(), mine.count(), data, list,
-                                                   nullptr, bytes)
-                         : tessera_team_gatherv(team, mine.data(), mine.count(), data, list,
-                                                nullptr, bytes, root);
+    const int code =
+        what == Gather::to_all
+            ? tessera_team_allgatherv(team, mine.data(), mine.count(), data, list, nullptr, bytes)
+            : tessera_team_gatherv(team, mine.data(), mine.count(), data, list, nullptr, bytes,
+                                   root);
     if (has_all) {
       whole.give_back();
     }

@@ -115,7 +115,9 @@ static void reduce_elements(void) {
 static double sent_element(int64_t from, int64_t to, int64_t i) {
   return (double)(from * 1000000 + to * 1000 + i);
 }
-static int64_t sent_count(int64_t from, int64_t to) { return (from * 3 + to * 2) % 4; }
+static int64_t sent_count(int64_t from, int64_t to) {
+  return (from * 3 + to * 2) % 4;
+}
 
 /* Blocks are stored with gaps of one element, from the last member to the first. */
 static int64_t arrange(int64_t (*count_of)(int64_t, int64_t), int is_sent, int64_t counts[],
@@ -155,17 +157,17 @@ static void exchange_blocks(void) {
   }
   CHECK_ERROR(tessera_team_alltoallv(team, send, send_counts, NULL, receive, NULL, NULL, 8),
               TESSERA_INVALID_ARGUMENT, "counts is null");
-  CHECK_ERROR(tessera_team_alltoallv(team, send, send_counts, NULL, receive, receive_counts, NULL,
-                                     -8),
-              TESSERA_INVALID_ARGUMENT, "elements of -8 bytes");
+  CHECK_ERROR(
+      tessera_team_alltoallv(team, send, send_counts, NULL, receive, receive_counts, NULL, -8),
+      TESSERA_INVALID_ARGUMENT, "elements of -8 bytes");
   receive_counts[0] = -1;
-  CHECK_ERROR(tessera_team_alltoallv(team, send, send_counts, NULL, receive, receive_counts, NULL,
-                                     8),
-              TESSERA_INVALID_ARGUMENT, "the count of member 0 in the receive buffer is -1");
+  CHECK_ERROR(
+      tessera_team_alltoallv(team, send, send_counts, NULL, receive, receive_counts, NULL, 8),
+      TESSERA_INVALID_ARGUMENT, "the count of member 0 in the receive buffer is -1");
   receive_counts[0] = sent_count(0, member) + 1;
-  CHECK_ERROR(tessera_team_alltoallv(team, send, send_counts, NULL, receive, receive_counts, NULL,
-                                     8),
-              TESSERA_INVALID_ARGUMENT, "which expects");
+  CHECK_ERROR(
+      tessera_team_alltoallv(team, send, send_counts, NULL, receive, receive_counts, NULL, 8),
+      TESSERA_INVALID_ARGUMENT, "which expects");
   CHECK_ERROR(tessera_team_alltoall(team, NULL, 8, arriving), TESSERA_INVALID_ARGUMENT,
               "buffer is null");
 }
