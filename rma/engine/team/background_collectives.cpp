@@ -146,6 +146,10 @@ std::shared_ptr<BackgroundCollectives> BackgroundCollectives::start(const TeamSt
                                                                     std::uint32_t number) {
   auto worker = std::make_shared<Worker>(team.job(), team.members(), number);
   std::shared_ptr<BackgroundCollectives> background(new BackgroundCollectives(worker));
+  const NodeControlChannel* const link = team.job().link();
+  if (link != nullptr && !link->allows_background_threads()) {
+    return background;
+  }
   auto thread = start_thread_with_signals_blocked([worker] { worker->run(); });
   if (thread.ok()) {
     background->thread_ = std::move(thread).take();

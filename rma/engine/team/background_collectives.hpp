@@ -43,8 +43,8 @@ struct BackgroundCall {
 
 class BackgroundCollectives {
  public:
-  /// Local. `number`: of the team, among those of the same ranks. If the system refuses a thread,
-  /// add() performs collectives at once. Throws std::bad_alloc.
+  /// Local. `number`: of the team, among those of the same ranks. If the system or the transport
+  /// refuses a thread, add() performs collectives at once. Throws std::bad_alloc.
   static std::shared_ptr<BackgroundCollectives> start(const TeamState& team, std::uint32_t number);
   BackgroundCollectives(const BackgroundCollectives&) = delete;
   BackgroundCollectives& operator=(const BackgroundCollectives&) = delete;
