@@ -42,49 +42,52 @@ struct MemberBlocks {
   std::span<const std::int64_t> offsets = {};
 };
 
-/// Sends sent.counts[m] elements to each member m, and receives received.counts[m] from it.
-/// Requires: the buffers do not overlap.
+/// Collective. Sends sent.counts[m] elements to each member m, and receives received.counts[m] from
+/// it. Requires: the buffers do not overlap.
 Status alltoallv(Team& team, std::span<const std::byte> send, const MemberBlocks& sent,
                  std::span<std::byte> receive, const MemberBlocks& received,
                  std::size_t element_bytes);
 
-/// Sends the same number of elements to each member, for example one count. Both buffers have that
-/// many for each member, in team order.
+/// Collective. Sends the same number of elements to each member, for example one count. Both
+/// buffers have that many for each member, in team order.
 Status alltoall(Team& team, std::span<const std::byte> send, std::span<std::byte> receive,
                 std::size_t element_bytes);
 
-/// Gathers blocks of different sizes at the root. Other members' `all` and `received` are ignored.
+/// Collective. Gathers blocks of different sizes at the root. Other members' `all` and `received`
+/// are ignored.
 Status gatherv(Team& team, std::span<const std::byte> own, std::span<std::byte> all,
                const MemberBlocks& received, std::size_t element_bytes, TeamRank root);
 
-/// Sends each member its block of the root's elements. Other members' `all` and `sent` are ignored.
+/// Collective. Sends each member its block of the root's elements. Other members' `all` and `sent`
+/// are ignored.
 Status scatterv(Team& team, std::span<const std::byte> all, const MemberBlocks& sent,
                 std::span<std::byte> own, std::size_t element_bytes, TeamRank root);
 
-/// Gathers blocks of different sizes at all members. Counts are the same on all members, offsets
-/// may differ. Cost: an allgather of the largest block if these are at most twice the elements or
-/// 64 KiB; else a broadcast of each block.
+/// Collective. Gathers blocks of different sizes at all members. Counts are the same on all
+/// members, offsets may differ. Cost: an allgather of the largest block if these are at most twice
+/// the elements or 64 KiB; else a broadcast of each block.
 Status allgatherv(Team& team, std::span<const std::byte> own, std::span<std::byte> all,
                   const MemberBlocks& received, std::size_t element_bytes);
 
-/// Combines `count` elements, in place and element by element, with those of the members before
-/// this one, in team order. The result is the same in each run. Cost: each member receives all
-/// members' elements, 1 MiB at a time.
+/// Collective. Combines `count` elements, in place and element by element, with those of the
+/// members before this one, in team order. The result is the same in each run. Cost: each member
+/// receives all members' elements, 1 MiB at a time.
 Status scan(Team& team, void* elements, std::int64_t count, ElementType type, Reduction reduction);
 /// The same without this member's own elements. On the first member they become the neutral ones:
 /// 0 for sums, 1 for products, the largest number or infinity for a minimum, and so on.
 Status exclusive_scan(Team& team, void* elements, std::int64_t count, ElementType type,
                       Reduction reduction);
 
-/// Non-blocking. Starts a barrier or an allreduce; complete after Handle::wait(). Until then the
-/// elements belong to the library.
-/// Order: all members start these, and call the team's other collectives, in the same order; if
-/// not, wait() returns invalid_argument on all members, and the message has the places. Several may
-/// be outstanding, also beside a blocking collective of the team. Progress: a thread of each
-/// member, which sleeps if nothing is outstanding, performs them in this order. No member needs to
-/// call the library. If the system refuses the thread, the call itself performs them. Errors, from
-/// wait(): those of Team::barrier() and allreduce(); closed if the job was stopped before, or with
-/// this one outstanding. Cost: at the first call, a thread and a further team of the same ranks.
+/// Collective, non-blocking. Starts a barrier or an allreduce; complete after Handle::wait(). Until
+/// then the elements belong to the library. Order: all members start these, and call the team's
+/// other collectives, in the same order. If not, wait() returns invalid_argument on all members;
+/// the message has the places. Several may be outstanding, also beside a blocking collective of the
+/// team. Progress: a thread of each member, which sleeps if nothing is outstanding, performs them
+/// in this order. No member needs to call the library. If the system refuses the thread, or
+/// transport mpi has a lower level than MPI_THREAD_MULTIPLE, the call itself performs them. Errors,
+/// from wait(): those of Team::barrier() and allreduce(); closed if the job was stopped before, or
+/// with this one outstanding. Cost: at the first call, a thread and a further team of the same
+/// ranks.
 [[nodiscard]] Handle barrier_async(Team& team);
 [[nodiscard]] Handle allreduce_async(Team& team, void* elements, std::int64_t count,
                                      ElementType type, Reduction reduction);
