@@ -53,7 +53,7 @@ class Operation;
 class StagingWindow;
 struct BackgroundCall;
 
-class TeamState {
+class TeamState : public std::enable_shared_from_this<TeamState> {
  public:
   /// Collective. `keep_job` is the reference by which a user's team keeps its job alive; null for
   /// the world team, which the job owns. `companion_of`: 0 for a team of the program; else the team

@@ -23,21 +23,17 @@ std::size_t half_bytes_for(std::int32_t members) {
 
 Result<std::shared_ptr<StagingWindow>> StagingWindow::create(TeamState& team) {
   return team.do_together([&]() -> Result<std::shared_ptr<StagingWindow>> {
-    const std::shared_ptr<TeamState> unowned(std::shared_ptr<void>(), &team);
-    std::shared_ptr<StagingWindow> window(
-        new StagingWindow(unowned, nullptr, half_bytes_for(team.size())));
+    std::shared_ptr<StagingWindow> window(new StagingWindow(team, half_bytes_for(team.size())));
     const std::size_t bytes = static_cast<std::size_t>(team.size()) * window->lane_bytes();
     RegionOptions options;
     options.name = "collectives";
+    Team owning(team.shared_from_this());
     TESSERA_ASSIGN_OR_RETURN(window->region_,
-                             RegionState::create(window->team_, nullptr, bytes, options, false));
+                             RegionState::create(owning, nullptr, bytes, options, false));
+    window->region_->disown_team();
     return window;
   });
 }
-
-StagingWindow::StagingWindow(const std::shared_ptr<TeamState>& unowned,
-                             std::shared_ptr<RegionState> region, std::size_t half_bytes) noexcept
-    : team_(unowned), region_(std::move(region)), half_bytes_(half_bytes) {}
 
 StagingWindow::~StagingWindow() {
   if (region_ != nullptr) {
@@ -46,7 +42,7 @@ StagingWindow::~StagingWindow() {
 }
 
 RemoteAddress StagingWindow::at(TeamRank member, std::uint64_t offset) const noexcept {
-  return {team_.world_rank(member), region_->id(), offset};
+  return {team_.members()[static_cast<std::size_t>(member.value)], region_->id(), offset};
 }
 
 std::byte* StagingWindow::direct(TeamRank member, std::uint64_t offset) const noexcept {

@@ -56,12 +56,12 @@ class StagingWindow {
  private:
   static constexpr std::size_t word_bytes = 64;  // a cache line, so that data are aligned
 
-  StagingWindow(const std::shared_ptr<TeamState>& unowned, std::shared_ptr<RegionState> region,
-                std::size_t half_bytes) noexcept;
+  StagingWindow(const TeamState& team, std::size_t half_bytes) noexcept
+      : team_(team), half_bytes_(half_bytes) {}
   [[nodiscard]] std::size_t lane_bytes() const noexcept { return word_bytes + 2 * half_bytes_; }
 
-  Team team_;  ///< does not own its state
-  std::shared_ptr<RegionState> region_;
+  const TeamState& team_;
+  std::shared_ptr<RegionState> region_;  ///< does not own its team
   std::size_t half_bytes_;
 };
 
