@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -36,10 +35,6 @@ using CountOf = std::function<std::int64_t(std::int64_t from, std::int64_t to)>;
 // Element `i` of what member `from` sends to member `to`.
 std::int64_t element(std::int64_t from, std::int64_t to, std::int64_t i) {
   return ((from * 1009 + to) << 32U) + i;
-}
-
-std::int64_t sum_of(const Counts& counts) {
-  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
 // The blocks of all members in one buffer, in an order and with gaps that depend on `step`: 0 means
