@@ -286,6 +286,11 @@ std::optional<Candidate> mpi_collective_candidate(RankGroup& group, const Collec
   const auto bytes = static_cast<int>(collective.bytes);
   const auto count = static_cast<int>(collective.bytes / sizeof(double));
   const Collective::Kind kind = collective.kind;
+  const std::vector<int> counts(static_cast<std::size_t>(group.size()), bytes);
+  std::vector<int> starts;
+  for (int rank = 0; rank < group.size(); ++rank) {
+    starts.push_back(rank * bytes);
+  }
   candidate.run = [=](std::int64_t repetitions) {
     double* const own = buffers->own().data();
     double* const all = buffers->all().data();
@@ -305,6 +310,10 @@ std::optional<Candidate> mpi_collective_candidate(RankGroup& group, const Collec
           break;
         case Collective::Kind::allgather:
           MPI_Allgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, MPI_COMM_WORLD);
+          break;
+        case Collective::Kind::alltoallv:
+          MPI_Alltoallv(own, counts.data(), starts.data(), MPI_BYTE, all, counts.data(),
+                        starts.data(), MPI_BYTE, MPI_COMM_WORLD);
           break;
       }
     }

@@ -23,6 +23,7 @@
 #include "bench/rma/memories.hpp"
 #include "bench/rma/tessera_candidate.hpp"
 #include "bench/support/statistics.hpp"
+#include "rma/collectives.hpp"
 #include "rma/team.hpp"
 #include "rma/transfer.hpp"
 
@@ -245,7 +246,9 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
   candidate.bytes = collective.bytes;
   const auto buffers =
       std::make_shared<CollectiveBuffers>(collective, job.rank().value, job.size());
-  candidate.run = [&job, buffers, kind = collective.kind](std::int64_t repetitions) {
+  const std::vector<std::int64_t> counts(static_cast<std::size_t>(job.size()),
+                                         static_cast<std::int64_t>(buffers->block()));
+  candidate.run = [&job, buffers, counts, kind = collective.kind](std::int64_t repetitions) {
     rma::Team& team = job.world();
     const std::span<double> numbers = buffers->own();
     const std::span<std::byte> bytes = std::as_writable_bytes(numbers);
@@ -268,10 +271,15 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
         case Kind::allgather:
           rma::require(team.allgather(bytes, gathered));
           break;
+        case Kind::alltoallv:
+          rma::require(rma::alltoallv(team, numbers, {.counts = counts}, buffers->all(),
+                                      {.counts = counts}));
+          break;
       }
     }
   };
-  candidate.verify = [buffers, gathers = collective.kind == Kind::allgather, run = candidate.run] {
+  const bool gathers = collective.kind == Kind::allgather || collective.kind == Kind::alltoallv;
+  candidate.verify = [buffers, gathers, run = candidate.run] {
     buffers->fill();
     run(1);
     return buffers->problem(gathers ? buffers->all() : buffers->own());
@@ -301,6 +309,7 @@ void measure_collectives(Session& session, const std::string& bench) {
   measure(session, {bench, "allreduce", "Allreduce Latency"}, Kind::allreduce, sizes);
   measure(session, {bench, "reduce", "Reduce Latency"}, Kind::reduce, sizes);
   measure(session, {bench, "allgather", "Allgather Latency"}, Kind::allgather, sizes);
+  measure(session, {bench, "alltoallv", "Alltoallv Latency, to Each Rank"}, Kind::alltoallv, sizes);
 }
 
 // Several ranks on one target. The baseline is a plain loop of all ranks at once, which loses

@@ -217,10 +217,10 @@ CollectiveBuffers::CollectiveBuffers(const Collective& collective, int rank, int
     : collective_(collective),
       rank_(rank),
       ranks_(ranks),
-      own_(collective.bytes / sizeof(double)),
-      all_(own_.size() * (collective.kind == Collective::Kind::allgather
-                              ? static_cast<std::size_t>(ranks)
-                              : std::size_t{1})) {}
+      own_(block() *
+           static_cast<std::size_t>(collective.kind == Collective::Kind::alltoallv ? ranks : 1)),
+      all_(own_.size() *
+           static_cast<std::size_t>(collective.kind == Collective::Kind::allgather ? ranks : 1)) {}
 
 void CollectiveBuffers::fill() {
   for (std::size_t i = 0; i < own_.size(); ++i) {
@@ -236,6 +236,9 @@ double CollectiveBuffers::expected(std::size_t index) const {
       return given(0, index) * ranks_ * (ranks_ + 1) / 2;
     case Collective::Kind::allgather:
       return given(static_cast<int>(index / own_.size()), index % own_.size());
+    case Collective::Kind::alltoallv:
+      return given(static_cast<int>(index / block()),
+                   static_cast<std::size_t>(rank_) * block() + index % block());
     case Collective::Kind::barrier:
     case Collective::Kind::broadcast:
       break;

@@ -395,9 +395,9 @@ Candidate compare_swap_candidate(std::string name, bool verifies, Once once) {
 /// A collective operation among all ranks. Reductions compute with doubles. `bytes` are each
 /// rank's, a multiple of a double's size.
 struct Collective {
-  enum class Kind : std::uint8_t { barrier, broadcast, allreduce, reduce, allgather };
+  enum class Kind : std::uint8_t { barrier, broadcast, allreduce, reduce, allgather, alltoallv };
   Kind kind = Kind::barrier;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;  ///< of each rank; in an alltoallv, to each rank
 };
 
 /// One rank's buffers of a collective. Numbers are whole, so that sums are exact in any order.
@@ -407,9 +407,11 @@ class CollectiveBuffers {
 
   /// What this rank contributes; also its result if the operation is done in place.
   [[nodiscard]] std::span<double> own() { return own_; }
-  /// Room for the result of an allgather or of a reduction out of place; otherwise the same as
-  /// own().
+  /// Room for the result of an allgather, an alltoallv or a reduction out of place; otherwise the
+  /// same as own().
   [[nodiscard]] std::span<double> all() { return all_; }
+  /// How many elements go to each rank in an alltoallv.
+  [[nodiscard]] std::size_t block() const noexcept { return collective_.bytes / sizeof(double); }
 
   /// Local. Fills own() with this rank's contribution.
   void fill();

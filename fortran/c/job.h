@@ -135,6 +135,49 @@ int tessera_team_allreduce(const tessera_team* team, void* elements, int64_t cou
                            tessera_type type, tessera_reduction reduction);
 int tessera_team_reduce(const tessera_team* team, void* elements, int64_t count, tessera_type type,
                         tessera_reduction reduction, int64_t root);
+
+/* Blocks of members in a buffer, in the following functions: member m's block has counts[m]
+ * elements of `element_bytes` bytes, from element offsets[m] on. If offsets are null, blocks follow
+ * each other. Counts may be zero. Buffers that are written do not overlap others. Errors: also
+ * invalid_argument (a negative count or offset, blocks that overlap where they are written, a
+ * member that expects another number of elements than is sent). */
+
+/* Collective. Sends send_counts[m] elements to each member m, and receives receive_counts[m]. */
+int tessera_team_alltoallv(const tessera_team* team, const void* send, const int64_t send_counts[],
+                           const int64_t send_offsets[], void* receive,
+                           const int64_t receive_counts[], const int64_t receive_offsets[],
+                           int64_t element_bytes);
+/* Collective. Sends `bytes` bytes to each member, and receives as many. */
+int tessera_team_alltoall(const tessera_team* team, const void* send, int64_t bytes, void* receive);
+/* Collective. Gathers `count` elements of each member at the root, or at all members. All counts
+ * are the same on all members; offsets may differ. Other members than the root may pass null for
+ * `all`, counts and offsets. */
+int tessera_team_gatherv(const tessera_team* team, const void* own, int64_t count, void* all,
+                         const int64_t counts[], const int64_t offsets[], int64_t element_bytes,
+                         int64_t root);
+int tessera_team_allgatherv(const tessera_team* team, const void* own, int64_t count, void* all,
+                            const int64_t counts[], const int64_t offsets[], int64_t element_bytes);
+/* Collective. Sends each member its block of the root's elements; it receives `count`. Other
+ * members than the root may pass null for `all`, counts and offsets. */
+int tessera_team_scatterv(const tessera_team* team, const void* all, const int64_t counts[],
+                          const int64_t offsets[], void* own, int64_t count, int64_t element_bytes,
+                          int64_t root);
+/* Collective. Combines `count` elements in place with those of the members before this one, in the
+ * order of the members: with this member's own, or without. Without, the first member gets what a
+ * reduction of no elements gives: 0 for sums, 1 for products. */
+int tessera_team_scan(const tessera_team* team, void* elements, int64_t count, tessera_type type,
+                      tessera_reduction reduction);
+int tessera_team_exclusive_scan(const tessera_team* team, void* elements, int64_t count,
+                                tessera_type type, tessera_reduction reduction);
+/* Collective. Starts a barrier or an allreduce; it is complete after tessera_handle_wait. Until
+ * then the elements belong to the library. The handle is as for tessera_array_put_async. All
+ * members start these and call the team's other collectives in the same order. They make progress
+ * by themselves. Errors are returned by the wait. */
+int tessera_team_barrier_async(const tessera_team* team, tessera_handle** handle);
+int tessera_team_allreduce_async(const tessera_team* team, void* elements, int64_t count,
+                                 tessera_type type, tessera_reduction reduction,
+                                 tessera_handle** handle);
+
 /* Collective. Agrees on one error code: TESSERA_OK if all members give it. Otherwise all members
  * return the code of the lowest member that gives another one, with that member's rank and text as
  * the last error. `text` says what failed here; null means this thread's last error. After an error

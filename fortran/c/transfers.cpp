@@ -13,6 +13,7 @@
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/handles.hpp"
 #include "fortran/detail/patches.hpp"
+#include "fortran/detail/pending.hpp"
 
 namespace tessera::capi {
 namespace {
@@ -64,28 +65,18 @@ Result<Transfer> accumulate_to(const ArrayBase& array, const void* alpha) {
   return Transfer::accumulate(scale_of(*array.element().type, alpha));
 }
 
-Status check_transfers(const tessera_handle* handle) {
-  // A handle of another kind may have a use number in its upper bits, and is not an address then.
-  const bool is_address = TaggedShellAddress::use_of(handle) < shell_bytes;
-  return is_address && handle->mark == HandleKind::transfers ? Status()
-                                                             : explain_other(HandleKind::transfers);
-}
-
 /// Waits for the transfer if `handle` is null, otherwise adds it to that handle.
 Status give(const ArrayBase& array, Handle started, tessera_handle** handle) {
   if (handle == nullptr) {
     return started.wait();
   }
-  if (*handle == nullptr) {
-    *handle = std::make_unique<tessera_handle>(tessera_handle{.job = array.job()}).release();
-  }
-  (*handle)->transfers.collect(std::move(started));
+  add_pending(array.job(), std::move(started), handle);
   return {};
 }
 
 /// Errors: a pointer to something other than a handle of transfers.
 Status check_transfers_handle(tessera_handle** handle) {
-  return handle == nullptr || *handle == nullptr ? Status() : check_transfers(*handle);
+  return handle == nullptr || *handle == nullptr ? Status() : check_pending(*handle);
 }
 
 Status transfer(const ArrayBase& array, const TransferArguments& asked,
@@ -179,7 +170,7 @@ Status wait(tessera_handle** handle) {
   if (*handle == nullptr) {
     return {};
   }
-  TESSERA_RETURN_IF_ERROR(check_transfers(*handle));
+  TESSERA_RETURN_IF_ERROR(check_pending(*handle));
   const std::unique_ptr<tessera_handle> ended(std::exchange(*handle, nullptr));
   return ended->transfers.wait();
 }
@@ -202,7 +193,7 @@ Status detach(tessera_handle** handle) {
   if (*handle == nullptr) {
     return {};
   }
-  TESSERA_RETURN_IF_ERROR(check_transfers(*handle));
+  TESSERA_RETURN_IF_ERROR(check_pending(*handle));
   const std::unique_ptr<tessera_handle> given(std::exchange(*handle, nullptr));
   given->transfers.detach();
   return {};
@@ -267,7 +258,7 @@ int tessera_handle_test(tessera_handle* handle, int* done) {
   return call(__func__, [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(required(done, "result"));
     if (handle != nullptr) {
-      TESSERA_RETURN_IF_ERROR(check_transfers(handle));
+      TESSERA_RETURN_IF_ERROR(check_pending(handle));
     }
     *done = handle == nullptr || handle->transfers.done() ? 1 : 0;
     return {};

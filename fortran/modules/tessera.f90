@@ -27,8 +27,8 @@
 ! - tessera_sparse_builder, tessera_sparse, tessera_sparse_rows and tessera_spmv: sparse matrices.
 ! - tessera_checkpoint_writer and tessera_checkpoint: files.
 !
-! Operations are type-bound procedures. Linear algebra has separate procedures, tessera_gemm and so
-! on. docs/fortran.md lists all of them.
+! Operations are type-bound procedures. Linear algebra and tessera_collectives have separate
+! procedures, tessera_gemm and so on. docs/fortran.md lists all of them.
 !
 ! Indices are Fortran's: they count from 1, bounds are inclusive, and the first dimension is the
 ! fastest in memory. An array of shape (n, m) is an m x n array in C and C++. The binding reverses
@@ -56,6 +56,7 @@ module tessera
   use tessera_arrays
   use tessera_blocks
   use tessera_checkpoints
+  use tessera_collectives
   use tessera_distributions
   use tessera_element_access, only: tessera_access_any, tessera_access_read_only, &
       tessera_access_accumulate_only, tessera_access_no_local

@@ -131,7 +131,7 @@ Result<DescriptorServer> DescriptorServer::create() {
   const socklen_t length = abstract_address(name, address);
   constexpr int backlog = 1024;
   if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0 ||
-      listen(listener.get(), backlog) != 0) {
+      ::listen(listener.get(), backlog) != 0) {
     return system_error(Code::limit_exceeded, "cannot listen on a local socket");
   }
   return DescriptorServer(std::move(listener), std::move(name));

@@ -144,8 +144,12 @@ Status JobState::stop() {
   if (profile_ != nullptr) {
     profile_->release();
   }
+  if (world_) {
+    world_.state().release_staging();
+  }
   slices_.regions().clear();
   node_->leave();
+  teams_.stop_threads();
   transports_.leave();
   bootstrap().leave();
   transports_.stop();

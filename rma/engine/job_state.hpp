@@ -25,6 +25,7 @@
 #include "rma/engine/peer_routes.hpp"
 #include "rma/engine/profile_owner.hpp"
 #include "rma/engine/slices.hpp"
+#include "rma/engine/team/team_registry.hpp"
 #include "rma/engine/team_state.hpp"
 #include "rma/engine/transport_list.hpp"
 #include "rma/node/node.hpp"
@@ -107,6 +108,7 @@ class JobState : public JobIdentity, public std::enable_shared_from_this<JobStat
   [[nodiscard]] LocalMemory& local_memory() noexcept { return local_memory_; }
   [[nodiscard]] MemoryReserve& reserve() noexcept { return reserve_; }
   [[nodiscard]] Team& world() noexcept { return world_; }
+  [[nodiscard]] TeamRegistry& teams() noexcept { return teams_; }
   /// Null unless origins accumulate.
   [[nodiscard]] AccumulateTickets* accumulate_tickets() const noexcept {
     return accumulate_tickets_.get();
@@ -175,6 +177,7 @@ class JobState : public JobIdentity, public std::enable_shared_from_this<JobStat
   OrderObservers observers_;
   Outstanding outstanding_;
   MemoryReserve reserve_;  ///< enough for a team of all ranks
+  TeamRegistry teams_;
   Team world_;
   std::unique_ptr<AccumulateTickets> accumulate_tickets_;
   std::atomic<bool> stopped_{false};

@@ -362,6 +362,20 @@ Status RegionState::free(std::string_view verb) {
   return status.ok() ? std::move(fenced) : std::move(status);
 }
 
+void RegionState::release() noexcept {
+  if (freed_.exchange(true)) {
+    return;
+  }
+  if (job().is_in_forked_child()) {
+    static_cast<void>(segment_.release());
+    return;
+  }
+  withdraw();
+  exposed_.hide();
+  segment_->abandon();
+  segment_.reset();
+}
+
 std::byte* RegionState::direct(TeamRank rank) const noexcept {
   if (direct_.base == nullptr || bytes(rank) == 0) {
     return nullptr;

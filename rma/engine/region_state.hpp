@@ -35,6 +35,14 @@ class RegionState {
   void set_in_use_bytes(std::uint64_t bytes) noexcept;
   /// Collective. `verb` is Label::free_by_exception or "free".
   Status free(std::string_view verb);
+  /// Local. Gives up this member's part without the others: the memory is freed after the last
+  /// member has done so. Transport mpi keeps it until the job stops. Requires: the members have
+  /// synchronised after the last operation on it.
+  void release() noexcept;
+  /// Local. From now on the region does not keep its team alive: the team owns it.
+  void disown_team() noexcept {
+    team_ = Team(std::shared_ptr<TeamState>(std::shared_ptr<void>(), &team_.state()));
+  }
   /// The label under which waits for this region are recorded. Valid as long as this object.
   [[nodiscard]] Label label(std::string_view verb) const noexcept {
     return {.verb = verb, .kind = options_.kind, .name = options_.name, .number = id_.value};

@@ -7,15 +7,17 @@
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/reduce.hpp"
 #include "rma/engine/team/agreement.hpp"
+#include "rma/engine/team/background_collectives.hpp"
+#include "rma/engine/team/staging_window.hpp"
 #include "rma/engine/team/team_formation.hpp"
 
 namespace tessera::rma::detail {
 
 TeamState::TeamState(JobState& job, std::shared_ptr<JobState> keep_job,
-                     std::span<const WorldRank> members)
+                     std::span<const WorldRank> members, std::uint32_t companion_of)
     : job_(job),
       keep_job_(std::move(keep_job)),
-      members_(members, job.rank(), job.node(), job.nodes()),
+      members_(members, job.rank(), job.node(), job.nodes(), companion_of),
       step_(job, *this, members_),
       in_slots_(step_),
       in_pieces_(job, step_) {}
@@ -23,9 +25,10 @@ TeamState::TeamState(JobState& job, std::shared_ptr<JobState> keep_job,
 // The reserve has all the memory that is needed to report a failure to the others.
 Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
                                                      const std::shared_ptr<JobState>& keep_job,
-                                                     std::span<const WorldRank> members) {
+                                                     std::span<const WorldRank> members,
+                                                     std::uint32_t companion_of) {
   const auto prepared = [&] {
-    return catch_bad_alloc([&] { return prepare(job, keep_job, members); });
+    return catch_bad_alloc([&] { return prepare(job, keep_job, members, companion_of); });
   };
   auto kind = CollectiveCall::Kind::form;
   Result<std::shared_ptr<TeamState>> team = prepared();
@@ -41,15 +44,22 @@ Result<std::shared_ptr<TeamState>> TeamState::create(JobState& job,
     job.reserve().refill();
   }
   TESSERA_RETURN_IF_ERROR(formed);
+  if (team.ok() && companion_of == 0) {
+    (*team)->number_ = (*team)->count_of_same_->fetch_add(1) + 1;
+  }
   return team;
 }
 
 // Local: computes what a member can know without the others.
 Result<std::shared_ptr<TeamState>> TeamState::prepare(JobState& job,
                                                       const std::shared_ptr<JobState>& keep_job,
-                                                      std::span<const WorldRank> members) {
+                                                      std::span<const WorldRank> members,
+                                                      std::uint32_t companion_of) {
   TESSERA_RETURN_IF_ERROR(TeamMembers::check(members, job.rank(), job.size()));
-  std::shared_ptr<TeamState> team(new TeamState(job, keep_job, members));
+  std::shared_ptr<TeamState> team(new TeamState(job, keep_job, members, companion_of));
+  if (companion_of == 0) {
+    team->count_of_same_ = &job.teams().count_of(team->members_.set_hash());
+  }
   if (team->members_.has_other_nodes() && job.link() == nullptr) {
     return Status::error(Code::unreachable,
                          fmt::format("the team's members are on several nodes, and no transport of "
@@ -148,6 +158,40 @@ Status TeamState::agree(const Status& mine, const AgreedCall& asked) {
   AgreedCall compared = asked;
   compared.scalars = options_.compare_scalars ? asked.scalars : 0;
   return detail::agree(step_, mine, compared);
+}
+
+TeamState::~TeamState() = default;
+
+std::shared_ptr<Operation> TeamState::start(BackgroundCall call) {
+  const TeamControl& control = step_.memory().control();
+  call.place = (control.generation.load() & ~TeamControl::given_up_bit) + std::uint64_t{1};
+  call.operation = make_operation(job_, members_.own_world_rank());
+  call.operation->set_what("a collective started by");
+  call.operation->completion().begin();
+  if (job_.is_stopped()) {
+    call.operation->completion().end(job_.stopped_error());
+    return call.operation;
+  }
+  if (background_ == nullptr) {
+    auto background = BackgroundCollectives::start(*this, number_);
+    job_.teams().add(background);
+    background_ = std::move(background);
+  }
+  background_->add(call);
+  return call.operation;
+}
+
+Result<StagingWindow*> TeamState::staging() {
+  if (staging_ == nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(staging_, StagingWindow::create(*this));
+  }
+  return staging_.get();
+}
+
+void TeamState::give_up_as_left() noexcept {
+  TeamControl& control = step_.memory().control();
+  control.give_up(control.generation.load() & ~TeamControl::given_up_bit,
+                  TeamControl::left(members_.own_world_rank()));
 }
 
 }  // namespace tessera::rma::detail

@@ -12,6 +12,8 @@
 //   CollectiveStep           the step of which all collectives are made: it owns the five above
 //   SlotCollectives          short data, a slot's worth in each step
 //   PipelinedCollectives     between nodes: data longer than two slots, in pieces
+//   StagingWindow            memory in which members leave data for each other; made if needed
+//   BackgroundCollectives    non-blocking collectives, and their thread; made if needed
 //   agree()                  one status for all members
 //   TeamFormation            makes the memory, finds the other members, takes the first step
 //
@@ -24,6 +26,7 @@
 // Threads: one at a time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -44,15 +47,22 @@
 
 namespace tessera::rma::detail {
 
+class BackgroundCollectives;
 class JobState;
+class Operation;
+class StagingWindow;
+struct BackgroundCall;
 
-class TeamState {
+class TeamState : public std::enable_shared_from_this<TeamState> {
  public:
   /// Collective. `keep_job` is the reference by which a user's team keeps its job alive; null for
-  /// the world team, which the job owns.
+  /// the world team, which the job owns. `companion_of`: 0 for a team of the program; else the team
+  /// is the companion of that one among those of the same ranks (BackgroundCollectives).
   static Result<std::shared_ptr<TeamState>> create(JobState& job,
                                                    const std::shared_ptr<JobState>& keep_job,
-                                                   std::span<const WorldRank> members);
+                                                   std::span<const WorldRank> members,
+                                                   std::uint32_t companion_of = 0);
+  ~TeamState();
   TeamState(const TeamState&) = delete;
   TeamState& operator=(const TeamState&) = delete;
 
@@ -78,6 +88,15 @@ class TeamState {
   Status allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
                    const TeamRank* only_root);
   Status agree(const Status& mine, const AgreedCall& asked);
+  /// Local. Starts a barrier or an allreduce; its operation ends when it is complete. Throws
+  /// std::bad_alloc.
+  [[nodiscard]] std::shared_ptr<Operation> start(BackgroundCall call);
+  /// Collective. The memory for exchanges, made at the first call.
+  Result<StagingWindow*> staging();
+  /// Local. Releases that memory; no exchange may follow.
+  void release_staging() noexcept { staging_.reset(); }
+  /// Local. Ends the step in which another thread of this rank waits, as this rank leaves the job.
+  void give_up_as_left() noexcept;
   void set_options(const TeamOptions& options) noexcept { options_ = options; }
   [[nodiscard]] const TeamOptions& options() const noexcept { return options_; }
 
@@ -97,10 +116,12 @@ class TeamState {
   }
 
  private:
-  TeamState(JobState& job, std::shared_ptr<JobState> keep_job, std::span<const WorldRank> members);
+  TeamState(JobState& job, std::shared_ptr<JobState> keep_job, std::span<const WorldRank> members,
+            std::uint32_t companion_of);
   static Result<std::shared_ptr<TeamState>> prepare(JobState& job,
                                                     const std::shared_ptr<JobState>& keep_job,
-                                                    std::span<const WorldRank> members);
+                                                    std::span<const WorldRank> members,
+                                                    std::uint32_t companion_of);
   [[nodiscard]] Status check_root(TeamRank root) const;
   [[nodiscard]] Status check_reduction(const void* elements, std::int64_t count, ElementType type,
                                        Reduction reduction, const TeamRank* only_root) const;
@@ -113,6 +134,10 @@ class TeamState {
   PipelinedCollectives in_pieces_;
   std::uint64_t drawn_numbers_ = 0;
   TeamOptions options_;
+  std::atomic<std::uint32_t>* count_of_same_ = nullptr;  ///< teams of the same ranks
+  std::uint32_t number_ = 0;                             ///< of this one among them, from 1
+  std::shared_ptr<StagingWindow> staging_;
+  std::shared_ptr<BackgroundCollectives> background_;
 };
 
 }  // namespace tessera::rma::detail

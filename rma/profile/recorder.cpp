@@ -8,8 +8,8 @@ namespace tessera::rma::detail {
 
 std::string_view to_string(Wait wait) noexcept {
   constexpr std::array<std::string_view, wait_count> names{
-      "put",     "get",       "accumulate", "atomic", "handle", "fence", "lock",  "notice",
-      "barrier", "broadcast", "allgather",  "reduce", "agree",  "team",  "memory"};
+      "put",     "get",       "accumulate", "atomic", "handle",   "fence", "lock", "notice",
+      "barrier", "broadcast", "allgather",  "reduce", "exchange", "agree", "team", "memory"};
   const auto index = static_cast<std::size_t>(wait);
   return index < names.size() ? names[index] : "unknown";
 }

@@ -25,12 +25,13 @@ enum class Wait : std::uint8_t {
   barrier,
   broadcast,
   allgather,
-  reduce,  ///< and allreduce
-  agree,   ///< the meetings of sync, fill and other operations on arrays
-  team,    ///< making a team
-  memory,  ///< making and freeing regions and lock sets
+  reduce,    ///< and allreduce, scan
+  exchange,  ///< alltoallv, gatherv, scatterv
+  agree,     ///< the meetings of sync, fill and other operations on arrays
+  team,      ///< making a team
+  memory,    ///< making and freeing regions and lock sets
 };
-inline constexpr std::size_t wait_count = 15;
+inline constexpr std::size_t wait_count = 16;
 // Waits for transfers have the numbers of their operations.
 static_assert(static_cast<int>(Wait::put) == static_cast<int>(Op::put) &&
               static_cast<int>(Wait::get) == static_cast<int>(Op::get) &&

@@ -125,6 +125,8 @@ class NodeControlChannel {
   /// request is on its way. Requires: this rank holds it. Errors: as lock().
   virtual Status unlock(NodeId node, RegionId memory, std::uint64_t offset) = 0;
 
+  /// False if the library may use these functions in the program's threads only.
+  [[nodiscard]] virtual bool allows_background_threads() const noexcept { return true; }
   /// True if a team over several nodes gets its locks from make_locks() instead of the three
   /// functions above.
   [[nodiscard]] virtual bool has_network_locks() const noexcept { return false; }

@@ -249,6 +249,20 @@ TEST(CollectiveBuffers, FindAWrongElement) {
   }
 }
 
+TEST(CollectiveBuffers, FindAWrongElementOfAnAlltoallv) {
+  const Collective collective{Collective::Kind::alltoallv, 16};
+  std::vector<CollectiveBuffers> both = {{collective, 0, 2}, {collective, 1, 2}};
+  both[0].fill();
+  both[1].fill();
+  ASSERT_EQ(both[0].own().size(), 4U);
+  std::vector<double> right = {both[0].own()[2], both[0].own()[3], both[1].own()[2],
+                               both[1].own()[3]};
+  EXPECT_EQ(both[1].problem(right), "");
+  EXPECT_NE(both[0].problem(right), "");
+  right.back() += 1;
+  EXPECT_NE(both[1].problem(right).find(" on rank 1: "), std::string::npos);
+}
+
 std::string update(Loss loss, std::int64_t allowed, Calls calls) {
   return on_all_ranks(loss, [=](RankGroup& group, rma::Job&, OwnMemory& exact, Losing& memory) {
     const GupsTable table = GupsTable::create(1 << 13, ranks);

@@ -84,16 +84,16 @@ TEST_P(RankThatOthersWaitFor, IsReportedLostWhenItIsTheFirst) {
   expect_loss({.scenario = GetParam(), .ranks = 2, .victim = 0});
 }
 
-INSTANTIATE_TEST_SUITE_P(Fault, RankThatOthersWaitFor,
-                         testing::Values("absent_from_barrier", "absent_from_broadcast",
-                                         "absent_from_allreduce", "absent_from_allgather",
-                                         "absent_from_split", "absent_from_team_creation",
-                                         "absent_from_lock_set_creation", "absent_from_allocation",
-                                         "absent_from_attach", "absent_from_free",
-                                         "absent_from_lock_set_free", "waits_for_flag",
-                                         "waits_for_notification", "notified", "waits_for_message",
-                                         "waits_for_receive", "waits_for_receives"),
-                         [](const auto& each) { return std::string(each.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Fault, RankThatOthersWaitFor,
+    testing::Values("absent_from_barrier", "absent_from_broadcast", "absent_from_allreduce",
+                    "absent_from_allgather", "absent_from_alltoallv", "absent_from_scan",
+                    "absent_from_allreduce_async", "absent_from_split", "absent_from_team_creation",
+                    "absent_from_lock_set_creation", "absent_from_allocation", "absent_from_attach",
+                    "absent_from_free", "absent_from_lock_set_free", "waits_for_flag",
+                    "waits_for_notification", "notified", "waits_for_message", "waits_for_receive",
+                    "waits_for_receives"),
+    [](const auto& each) { return std::string(each.param); });
 
 TEST(Fault, AWaiterForAMemberThatKnowsOfTheDeathIsNotifiedToo) {
   for (const int victim : {1, 3}) {
@@ -137,9 +137,10 @@ TEST_P(BusyRank, DiesAtAnyMomentWithoutHarmToOthers) {
 
 INSTANTIATE_TEST_SUITE_P(Fault, BusyRank,
                          testing::Values("inside_barriers", "inside_collectives",
-                                         "inside_allocations", "inside_arena", "streaming_puts",
-                                         "streaming_gets", "streaming_accumulates",
-                                         "streaming_fetch_adds", "fights_for_lock"),
+                                         "inside_block_and_async_collectives", "inside_allocations",
+                                         "inside_arena", "streaming_puts", "streaming_gets",
+                                         "streaming_accumulates", "streaming_fetch_adds",
+                                         "fights_for_lock"),
                          [](const auto& each) { return std::string(each.param); });
 
 // Even the rank that exchanges no ghost cells with the victim gets the error.

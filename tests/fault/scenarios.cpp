@@ -17,6 +17,7 @@
 #include "arrays/halo.hpp"
 #include "rma/armci/mailbox.hpp"
 #include "rma/atomic.hpp"
+#include "rma/collectives.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/notify.hpp"
 #include "rma/transfer.hpp"
@@ -78,6 +79,27 @@ Status in_allgather(Stage& stage) {
   return stage.job.world().allgather_value(stage.rank()).status();
 }
 
+// Each rank sends a block of 300 KiB to each, which takes several rounds.
+Status in_alltoallv(Stage& stage) {
+  constexpr std::int64_t each = 40'000;
+  const auto ranks = static_cast<std::size_t>(stage.job.size());
+  const std::vector<std::int64_t> counts(ranks, each);
+  const std::vector<double> sent(ranks * each, 1.0);
+  std::vector<double> received(sent.size());
+  return alltoallv(stage.job.world(), sent, {.counts = counts}, received, {.counts = counts});
+}
+
+Status in_scan(Stage& stage) {
+  return scan(stage.job.world(), 1.0, rma::Reduction::sum).status();
+}
+
+Status in_allreduce_async(Stage& stage) {
+  std::vector<double> values(10'000, 1.0);
+  rma::Handle sum =
+      allreduce_async(stage.job.world(), std::span<double>(values), rma::Reduction::sum);
+  return sum.wait();
+}
+
 Status in_split(Stage& stage) {
   return stage.job.world().split(0, stage.rank()).status();
 }
@@ -115,6 +137,12 @@ Status mixed_collectives(Stage& stage) {
   TESSERA_RETURN_IF_ERROR(in_broadcast(stage));
   TESSERA_RETURN_IF_ERROR(in_split(stage));
   return in_allgather(stage);
+}
+
+Status block_and_async_collectives(Stage& stage) {
+  TESSERA_RETURN_IF_ERROR(in_alltoallv(stage));
+  TESSERA_RETURN_IF_ERROR(in_scan(stage));
+  return in_allreduce_async(stage);
 }
 
 Status allocate_and_free(Stage& stage) {
@@ -556,6 +584,11 @@ constexpr std::array all{
     Scenario{"absent_from_broadcast", stand_still, in_broadcast},
     Scenario{"absent_from_allreduce", stand_still, in_allreduce},
     Scenario{"absent_from_allgather", stand_still, in_allgather},
+    Scenario{"absent_from_alltoallv", stand_still, in_alltoallv},
+    Scenario{"absent_from_scan", stand_still, in_scan},
+    Scenario{"absent_from_allreduce_async", stand_still, in_allreduce_async},
+    Scenario{"inside_block_and_async_collectives", repeat<block_and_async_collectives>,
+             repeat_until_it_fails<block_and_async_collectives>},
     Scenario{"absent_from_split", stand_still, in_split},
     Scenario{"absent_from_team_creation", stand_still, in_team_creation},
     Scenario{"absent_from_lock_set_creation", stand_still, in_lock_set_creation},

@@ -20,6 +20,9 @@ contains
     call run_case("job.memory", memory, .false.)
     call run_case("team.making", making_teams, .true.)
     call run_case("team.collectives", collectives, .true.)
+    call run_case("team.blocks", blocks_of_members, .true.)
+    call run_case("team.scans", scans, .true.)
+    call run_case("team.async", collectives_without_waiting, .true.)
     call run_case("team.sections", sections_in_collectives, .true.)
     call run_case("team.agreement", agreement, .true.)
     call run_case("team.of_all", collectives_of_all, .false.)
@@ -188,6 +191,80 @@ contains
     call check(all(everybody(1, :) == [(real(i), i = 0, members - 1)]), "allgather")
     call check(all(everybody(2, :) == -everybody(1, :)), "allgather, second row")
   end subroutine collectives
+
+  !> Member m sends mod(3 * m + 2 * n, 4) numbers to member n, each 100 * m + n.
+  subroutine blocks_of_members()
+    integer :: leaving(members), arriving(members), i, j, at
+    real(real64), allocatable :: sent(:), received(:), all_of_them(:), own(:)
+    leaving = [(mod(3 * member + 2 * i, 4), i = 0, members - 1)]
+    call tessera_alltoall(team, leaving, arriving)
+    call check(all(arriving == [(mod(3 * i + 2 * member, 4), i = 0, members - 1)]), "alltoall")
+    sent = [((real(100 * member + i, real64), j = 1, leaving(i + 1)), i = 0, members - 1)]
+    allocate (received(sum(arriving)), source=-1.0_real64)
+    call tessera_alltoallv(team, sent, leaving, received, arriving)
+    call check(all(received == [((real(100 * i + member, real64), j = 1, arriving(i + 1)), &
+        i = 0, members - 1)]), "alltoallv")
+    arriving = [(1 + mod(i, 2), i = 0, members - 1)]
+    own = [(real(10 * member + j, real64), j = 1, arriving(member + 1))]
+    allocate (all_of_them(sum(arriving)), source=0.0_real64)
+    call tessera_gatherv(team, own, all_of_them, arriving, members - 1)
+    if (member == members - 1) call check_gathered()
+    call tessera_allgatherv(team, own, all_of_them, arriving)
+    call check_gathered()
+    own = -1
+    call tessera_scatterv(team, all_of_them, arriving, own, 0)
+    call check(all(own == [(real(10 * member + j, real64), j = 1, size(own))]), "scatterv")
+    call tessera_alltoallv(team, own, arriving, received, leaving(:members - 1), stat=code, &
+        errmsg=message)
+    call check(code == tessera_invalid_argument, "counts for too few members")
+    call tessera_gatherv(team, own, all_of_them, -arriving, 0, stat=code, errmsg=message)
+    call check(code == tessera_invalid_argument, "negative counts")
+    call tessera_alltoall(team, leaving, own, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "send is integer")
+  contains
+    subroutine check_gathered()
+      at = 0
+      do i = 0, members - 1
+        do j = 1, arriving(i + 1)
+          at = at + 1
+          call check(all_of_them(at) == 10 * i + j, "gathered")
+        end do
+      end do
+    end subroutine check_gathered
+  end subroutine blocks_of_members
+
+  subroutine scans()
+    integer(int64) :: numbers(2)
+    real(real32) :: x
+    numbers = [member, 1]
+    call tessera_scan(team, numbers, tessera_sum)
+    call check(all(numbers == [member * (member + 1) / 2, member + 1]), "scan")
+    x = 2
+    call tessera_exclusive_scan(team, x, tessera_product)
+    call check(x == 2.0**member, "exclusive scan")
+    call tessera_scan(team, x, 77, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "no reduction 77")
+  end subroutine scans
+
+  subroutine collectives_without_waiting()
+    type(tessera_transfers) :: pending, other
+    integer, asynchronous :: total
+    real(real64), asynchronous :: x(10)
+    total = member
+    x = member
+    call tessera_allreduce_async(team, total, tessera_sum, pending)
+    call tessera_allreduce_async(team, x, tessera_max, pending)
+    call tessera_barrier_async(team, other)
+    call team%barrier()
+    call other%wait()
+    call pending%wait()
+    call check(total == members * (members - 1) / 2, "a sum without waiting")
+    call check(all(x == members - 1), "a maximum without waiting")
+    call tessera_allreduce_async(team, x(1:10:2), tessera_max, pending, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "elements is a section with gaps")
+    call tessera_barrier_async(team, other)
+    call other%wait()
+  end subroutine collectives_without_waiting
 
   !> One member's error becomes that of all, with its text.
   subroutine agreement()

@@ -12,7 +12,7 @@
 #include <limits>
 #include <thread>
 
-#include "rma/server/connection/thread_without_signals.hpp"
+#include "rma/base/thread_without_signals.hpp"
 #include "tests/support/floating_point_traps.hpp"
 
 namespace tessera::rma {
@@ -105,7 +105,7 @@ TEST(FloatingPointGuard, Nests) {
 TEST(FloatingPointGuard, HoldsForThreadsOfTheLibrary) {
   const FloatingPointTraps traps;
   int trapped_there = -1;
-  auto thread = server::start_thread_with_signals_blocked([&] {
+  auto thread = detail::start_thread_with_signals_blocked([&] {
     trapped_there = fegetexcept();
     raise_everything_in_both();
   });

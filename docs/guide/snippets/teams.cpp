@@ -9,6 +9,7 @@
 #include <tessera/arrays/counter.hpp>
 #include <tessera/arrays/flags.hpp>
 #include <tessera/arrays/reductions.hpp>
+#include <tessera/rma/collectives.hpp>
 #include <tessera/rma/lock.hpp>
 #include "docs/guide/snippets/expect.hpp"
 
@@ -56,6 +57,30 @@ void meet(Job& job) {
   require(job.barrier());                     // a fence of everything, then all meet
   // [/collectives]
   expect(most == job.size() && all.back() == most && step == 0.125, "all have the same");
+}
+
+struct Particle {
+  double position = 0;
+};
+
+void move_particles(Job& job) {
+  const auto ranks = static_cast<std::size_t>(job.size());
+  std::vector<std::int64_t> leaving(ranks, 2);
+  std::vector<Particle> sorted(2 * ranks, {1.0 * job.rank().value});
+  // [blocks]
+  // Particles, sorted by the ranks to which they move: leaving[r] of them go to rank r.
+  Team& world = job.world();
+  std::vector<std::int64_t> arriving(leaving.size());
+  require(alltoall(world, leaving, arriving));
+  std::vector<Particle> mine(std::accumulate(arriving.begin(), arriving.end(), std::size_t{0}));
+  require(alltoallv(world, sorted, {.counts = leaving}, mine, {.counts = arriving}));
+  double energy = 1;  // … of mine …
+  auto sum = allreduce_async(world, std::span(&energy, 1), Reduction::sum);
+  // … other work …
+  require(sum.wait());
+  // [/blocks]
+  expect(mine.size() == 2 * ranks && mine.back().position == job.size() - 1, "all have arrived");
+  expect(energy == job.size(), "the sum is complete");
 }
 
 void draw_tasks(Job& job) {
@@ -114,6 +139,7 @@ int main() {
   auto job = Job::start().value();
   make_teams(job);
   meet(job);
+  move_particles(job);
   draw_tasks(job);
   guard(job);
   tell_a_neighbour(job);

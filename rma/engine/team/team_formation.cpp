@@ -81,6 +81,7 @@ Result<JoinMessage> TeamFormation::receive_join(WorldRank leader) {
     word = liveness.check_own_node();
     word = word == 0 && has_other_nodes ? liveness.check_agent_host() : word;
     word = word == 0 && has_other_nodes ? liveness.check_next_node() : word;
+    word = word == 0 && job_.is_stopped() ? TeamControl::left(members_.own_world_rank()) : word;
     return word != 0;
   };
   Result<JoinMessage> message =
@@ -148,8 +149,8 @@ std::uint32_t TeamFormation::receive_joins_of_leaders(bool is_patient) {
         return fmt::format("in forming a team of {}: rank {} has not arrived", members_.size(),
                            leader.value);
       });
-      const bool is_given_up =
-          failure_word() != 0 || (!is_patient && std::chrono::steady_clock::now() > deadline);
+      const bool is_given_up = failure_word() != 0 || job_.is_stopped() ||
+                               (!is_patient && std::chrono::steady_clock::now() > deadline);
       return is_given_up || liveness.check_agent_host() != 0 || liveness.check_node(index) != 0 ||
              liveness.check_next_node() != 0;
     };

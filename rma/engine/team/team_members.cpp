@@ -50,12 +50,13 @@ Status TeamMembers::check(std::span<const WorldRank> ranks, WorldRank self, std:
 }
 
 TeamMembers::TeamMembers(std::span<const WorldRank> ranks, WorldRank self, const Node& node,
-                         const NodeMap& map)
+                         const NodeMap& map, std::uint32_t companion_of)
     : ranks_(ranks.begin(), ranks.end()),
       own_world_rank_(self),
       first_on_node_(node.ranks().front().value),
       sorted_on_node_(sorted_copy(ranks)) {
-  set_hash_ = hash_ranks(sorted_on_node_);
+  constexpr std::uint64_t golden = 0x9e37'79b9'7f4a'7c15;
+  set_hash_ = hash_ranks(sorted_on_node_) ^ companion_of * golden;
   std::erase_if(sorted_on_node_, [&](WorldRank rank) { return node.local_rank_of(rank) < 0; });
   sort_by_world_rank();
   find_order(node);

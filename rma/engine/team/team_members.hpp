@@ -28,9 +28,9 @@ class TeamMembers {
   /// Errors: invalid_argument if `ranks` cannot be a team of rank `self` in a job of that size.
   static Status check(std::span<const WorldRank> ranks, WorldRank self, std::int32_t job_size);
 
-  /// Requires: check() is ok. `node` is that of rank `self`.
+  /// Requires: check() is ok. `node` is that of rank `self`. `companion_of`: see TeamState::create.
   TeamMembers(std::span<const WorldRank> ranks, WorldRank self, const Node& node,
-              const NodeMap& map);
+              const NodeMap& map, std::uint32_t companion_of = 0);
 
   [[nodiscard]] const std::vector<WorldRank>& ranks() const noexcept { return ranks_; }
   [[nodiscard]] std::int32_t size() const noexcept {
@@ -69,7 +69,8 @@ class TeamMembers {
   /// Requires: has_other_nodes().
   [[nodiscard]] const TeamNodes& nodes() const noexcept { return *nodes_; }
 
-  /// A hash of the set of ranks, by which members find each other; and one of the list.
+  /// A hash of the set of ranks, and of `companion_of`, by which members find each other; and one
+  /// of the list.
   [[nodiscard]] std::uint64_t set_hash() const noexcept { return set_hash_; }
   [[nodiscard]] std::uint64_t list_hash() const noexcept;
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
-#include "rma/server/connection/thread_without_signals.hpp"
+#include "rma/base/thread_without_signals.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -49,7 +49,7 @@ Result<std::unique_ptr<ServerThread>> ServerThread::create(AgentState& shared, i
 }
 
 Status ServerThread::start() {
-  TESSERA_ASSIGN_OR_RETURN(thread_, start_thread_with_signals_blocked([this] { run(); }));
+  TESSERA_ASSIGN_OR_RETURN(thread_, detail::start_thread_with_signals_blocked([this] { run(); }));
   return {};
 }
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/thread_without_signals.hpp"
 #include "rma/node/node.hpp"
-#include "rma/server/connection/thread_without_signals.hpp"
 
 namespace tessera::rma::server {
 namespace {
@@ -30,7 +30,7 @@ ClientProgress::ClientProgress(const ClientOptions& options, Links& links)
   if (!started_.ok()) {
     return;
   }
-  Result<std::thread> thread = start_thread_with_signals_blocked([this] { communicate(); });
+  Result<std::thread> thread = detail::start_thread_with_signals_blocked([this] { communicate(); });
   if (thread.ok()) {
     thread_ = std::move(thread).take();
   } else {

@@ -15,10 +15,10 @@
 #include <thread>
 #include <utility>
 
+#include "rma/base/thread_without_signals.hpp"
 #include "rma/base/wait_ready.hpp"
 #include "rma/engine/node_map.hpp"
 #include "rma/engine/startup.hpp"
-#include "rma/server/connection/thread_without_signals.hpp"
 #include "rma/server/wire/handshake.hpp"
 #include "rma/transport/tcp/tcp.hpp"
 
@@ -62,7 +62,7 @@ class TokenServer {
   /// Errors: limit_exceeded.
   Status start() {
     TESSERA_ASSIGN_OR_RETURN(thread_,
-                             server::start_thread_with_signals_blocked([this] { answer(); }));
+                             detail::start_thread_with_signals_blocked([this] { answer(); }));
     return {};
   }
 
@@ -169,7 +169,7 @@ void try_all(const std::vector<ServiceAddress>& services, NodeId own, millisecon
   };
   std::vector<std::thread> threads;
   for (std::size_t count = std::min(max_concurrent, services.size()); threads.size() < count;) {
-    Result<std::thread> thread = server::start_thread_with_signals_blocked(work);
+    Result<std::thread> thread = detail::start_thread_with_signals_blocked(work);
     if (!thread.ok()) {
       break;  // fewer at a time
     }

@@ -38,6 +38,10 @@ class MpiControlChannel final : public detail::NodeControlChannel {
   Status raise_flag(WorldRank rank, RegionId region, std::uint64_t offset,
                     std::int32_t value) override;
   [[nodiscard]] bool can_raise_flags() const noexcept override { return false; }
+  // With a lower thread level, calls must not overlap with the program's.
+  [[nodiscard]] bool allows_background_threads() const noexcept override {
+    return progress_->has_thread();
+  }
   Status ring(WorldRank rank) override;
   Result<std::uint64_t> notify(WorldRank rank) override;
   Result<std::unique_ptr<detail::RemoteLocks>> make_locks(

@@ -77,6 +77,7 @@ Result<std::unique_ptr<Segment>> ArenaSegment::create(detail::Node& node, Team& 
     return all;
   }
   segment->local_ = my_bytes == 0 ? nullptr : node.arena().at(own_offset);
+  segment->team_ = Team();  // a region that its team owns must not keep it alive
   return std::unique_ptr<Segment>(std::move(segment));
 }
 

@@ -45,7 +45,7 @@ class ArenaSegment final : public Segment {
   Status commit_own(std::size_t my_bytes, const RegionOptions& options, std::uint64_t own_offset);
 
   detail::Node& node_;
-  Team team_;
+  Team team_;                            ///< until it is created
   std::vector<WorldRank> node_members_;  ///< the members on this node, including this rank
   std::size_t index_ = 0;     ///< of this rank among them; the first one allocates for all
   std::uint64_t offset_ = 0;  ///< of the first slice in the node's memory

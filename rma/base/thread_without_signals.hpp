@@ -16,7 +16,7 @@
 #include "rma/base/result.hpp"
 #include "rma/base/thread_limit.hpp"
 
-namespace tessera::rma::server {
+namespace tessera::rma::detail {
 
 /// Starts `body` in a thread in which all signals are blocked. The caller's signal mask is restored
 /// in every case. Errors: limit_exceeded if the system refuses another thread.
@@ -40,9 +40,9 @@ Result<std::thread> start_thread_with_signals_blocked(Body&& body) {
   } catch (const std::system_error& error) {
     return Status::error(Code::limit_exceeded,
                          fmt::format("cannot start one of Tessera's own threads: {}; {}",
-                                     error.code().message(), detail::thread_limit().reason))
+                                     error.code().message(), thread_limit().reason))
         .hint("raise ulimit -u, ulimit -v or the control group's pids limit");
   }
 }
 
-}  // namespace tessera::rma::server
+}  // namespace tessera::rma::detail
