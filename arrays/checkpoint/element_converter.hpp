@@ -16,7 +16,7 @@ namespace tessera::arrays::detail {
 
 class ElementConverter {
  public:
-  /// For elements that stay as they are, which is no work.
+  /// For elements that stay as they are, which costs nothing.
   ElementConverter() noexcept;
   /// From the type of `stored` to `type`, which holds every value of it; unset: opaque elements,
   /// which stay as they are. Errors: internal, with libhdf5's message; no_memory.
