@@ -14,19 +14,9 @@
 #include "fortran/detail/arguments.hpp"
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/collective.hpp"
-#include "fortran/detail/handles.hpp"
+#include "fortran/detail/output.hpp"
 
 namespace tessera::capi {
-
-/// Outputs do not give away their team.
-struct OutputContents {
-  rma::Team team;
-  arrays::Output output;
-};
-template <>
-struct ShellOf<tessera_output> {
-  using Type = Shell<HandleKind::output, OutputContents>;
-};
 
 namespace {
 
