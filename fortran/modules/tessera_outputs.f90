@@ -276,10 +276,12 @@ contains
   end subroutine output_free
 
   !> Local. The handle for the C interface.
-  function output_c_handle(self) result(handle)
+  function output_c_handle(self, stat, errmsg) result(handle)
     class(tessera_output), intent(in) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
     type(c_ptr) :: handle
-    handle = handle_of(self%own, kind_output, "c_handle")
+    handle = handle_of(self%own, kind_output, "c_handle", stat, errmsg)
   end function output_c_handle
 
   !> Collective. Sets an attribute of a data set, a group or, with "/", the file; the same on all
