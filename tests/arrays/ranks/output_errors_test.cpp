@@ -200,7 +200,7 @@ TEST_F(OutputErrors, ACrashInAnAppendLeavesTheEarlierSteps) {
       });
       expect_steps(job, folder, 1);
     }
-    // The next append goes on from there.
+    // The next append continues from there.
     {
       auto t = Array<double>::create(job, {6, 5}, {.name = "T"}).value();
       EXPECT_TRUE(ok(fill(t, 2.0)));

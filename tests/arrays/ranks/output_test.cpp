@@ -264,29 +264,8 @@ assert (f['at the end of 0'][...] == 3).all() and (f['at the end of 2'][...] == 
   });
 }
 
-TEST_F(OutputTest, AnXdmfFileDescribesTheFields) {
-  on_ranks([](Job& job) {
-    const SharedFolder folder(job);
-    auto points = Array<double>::create(job, {5, 4}, {.name = "points"}).value();
-    auto cells = Array<float>::create(job, {4, 3}, {.name = "cells"}).value();
-    auto velocity = Array<double>::create(job, {5, 4, 3}, {.name = "velocity"}).value();
-    auto other = Array<double>::create(job, {6}, {.name = "other"}).value();
-    fill_with_fingerprints(points);
-    fill_with_fingerprints(velocity);
-    for (int session = 0; session < 2; ++session) {
-      auto out = Output::open(job, folder.file("run.h5"), OutputMode::append).value();
-      if (session == 0) {
-        EXPECT_TRUE(
-            ok(out.set_grid({.origin = {1.5, -2}, .spacing = {0.5, 0.25}, .points = {5, 4}})));
-        EXPECT_TRUE(ok(out.write(points, "static & <fixed>")));
-        EXPECT_TRUE(ok(out.write(velocity, "velocity", {.compression = 1})));
-        EXPECT_TRUE(ok(out.write(other, "other")));
-      }
-      EXPECT_TRUE(ok(fill(cells, static_cast<float>(session))));
-      EXPECT_TRUE(ok(out.append(cells, "fields/cells", {.time = 0.125 * session})));
-      EXPECT_TRUE(ok(out.close()));
-    }
-    expect_python(job, folder, std::string(prelude) + R"(
+// Reads run.xdmf, checks it against the model of XDMF, and evaluates its data items.
+constexpr const char* xdmf_model = R"(
 import xml.etree.ElementTree as ET, os
 root = ET.parse(path.replace('.h5', '.xdmf')).getroot()
 
@@ -324,6 +303,31 @@ def data(item):
     assert value.size == np.prod(shape), (value.shape, shape)
     return value.reshape(shape)
 
+)";
+
+TEST_F(OutputTest, AnXdmfFileDescribesTheFields) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    auto points = Array<double>::create(job, {5, 4}, {.name = "points"}).value();
+    auto cells = Array<float>::create(job, {4, 3}, {.name = "cells"}).value();
+    auto velocity = Array<double>::create(job, {5, 4, 3}, {.name = "velocity"}).value();
+    auto other = Array<double>::create(job, {6}, {.name = "other"}).value();
+    fill_with_fingerprints(points);
+    fill_with_fingerprints(velocity);
+    for (int session = 0; session < 2; ++session) {
+      auto out = Output::open(job, folder.file("run.h5"), OutputMode::append).value();
+      if (session == 0) {
+        EXPECT_TRUE(
+            ok(out.set_grid({.origin = {1.5, -2}, .spacing = {0.5, 0.25}, .points = {5, 4}})));
+        EXPECT_TRUE(ok(out.write(points, "static & <fixed>")));
+        EXPECT_TRUE(ok(out.write(velocity, "velocity", {.compression = 1})));
+        EXPECT_TRUE(ok(out.write(other, "other")));
+      }
+      EXPECT_TRUE(ok(fill(cells, static_cast<float>(session))));
+      EXPECT_TRUE(ok(out.append(cells, "fields/cells", {.time = 0.125 * session})));
+      EXPECT_TRUE(ok(out.close()));
+    }
+    expect_python(job, folder, std::string(prelude) + xdmf_model + R"(
 collection, = root.find('Domain')
 assert collection.get('GridType') == 'Collection' and collection.get('CollectionType') == 'Temporal'
 assert [float(g.find('Time').get('Value')) for g in collection] == [0, 0.125]
