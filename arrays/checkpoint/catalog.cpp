@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "arrays/checkpoint/chunk_grid.hpp"
 
@@ -183,6 +184,10 @@ const StoredAttributes* Catalog::attributes_of(std::string_view object) const no
     return without_slash(group.name) == without_slash(object);
   });
   return at == groups.end() ? nullptr : &at->attributes;
+}
+
+StoredAttributes* Catalog::attributes_of(std::string_view object) noexcept {
+  return const_cast<StoredAttributes*>(std::as_const(*this).attributes_of(object));
 }
 
 std::vector<std::byte> pack(const Catalog& catalog) {

@@ -71,6 +71,7 @@ struct Catalog {
   [[nodiscard]] const StoredArray* find(std::string_view name) const noexcept;
   /// The attributes of an array or a group; null if there is no such object.
   [[nodiscard]] const StoredAttributes* attributes_of(std::string_view object) const noexcept;
+  [[nodiscard]] StoredAttributes* attributes_of(std::string_view object) noexcept;
 };
 
 /// The name without a '/' in front.

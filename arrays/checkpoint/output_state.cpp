@@ -90,6 +90,65 @@ std::vector<StoredFilter> filters_of(const DatasetOptions& options, std::int64_t
   return filters;
 }
 
+void add_groups(KnownFile& known, const std::vector<std::string>& groups) {
+  for (const std::string& group : groups) {
+    known.catalog.groups.push_back({group, {}});
+    known.changes.groups.push_back(group);
+  }
+}
+
+void add_array(Catalog& catalog, const StoredArray& stored) {
+  const auto old = std::find_if(catalog.arrays.begin(), catalog.arrays.end(),
+                                [&](const StoredArray& each) { return each.name == stored.name; });
+  if (old == catalog.arrays.end()) {
+    catalog.arrays.push_back(stored);
+  } else {
+    *old = stored;
+  }
+}
+
+void add_change(FileChanges& changes, const StoredArray& stored, bool is_new,
+                const std::vector<ChunkPlace>& places) {
+  auto at = std::find_if(changes.arrays.begin(), changes.arrays.end(),
+                         [&](const ChangedArray& each) { return each.stored.name == stored.name; });
+  if (at == changes.arrays.end()) {
+    at = changes.arrays.insert(at, ChangedArray());
+    at->is_new = is_new;
+  }
+  at->stored = stored;
+  at->chunks.insert(at->chunks.end(), places.begin(), places.end());
+}
+
+std::vector<double> times_of(const Catalog& catalog, const std::string& name) {
+  for (const auto& [each, value] : *catalog.attributes_of(name)) {
+    if (each == time_attribute) {
+      const auto one = value_as<double>(value);
+      return one ? std::vector<double>{*one}
+                 : value_as<std::vector<double>>(value).value_or(std::vector<double>());
+    }
+  }
+  return {};
+}
+
+// Requires: the object exists.
+void change_attribute(KnownFile& known, const ChangedAttribute& change, bool is_leader) {
+  StoredAttributes& attributes = *known.catalog.attributes_of(change.object);
+  const auto at = std::find_if(attributes.begin(), attributes.end(),
+                               [&](const auto& each) { return each.first == change.name; });
+  if (at == attributes.end()) {
+    attributes.emplace_back(change.name, change.value);
+  } else {
+    at->second = change.value;
+  }
+  if (!is_leader) {
+    return;
+  }
+  std::erase_if(known.changes.attributes, [&](const ChangedAttribute& each) {
+    return each.object == change.object && each.name == change.name;
+  });
+  known.changes.attributes.push_back(change);
+}
+
 }  // namespace
 
 OutputState::~OutputState() {
@@ -109,7 +168,7 @@ Status OutputState::check_usable() const {
 }
 
 std::int64_t OutputState::steps(std::string_view name) const noexcept {
-  const StoredArray* const stored = catalog_.find(name);
+  const StoredArray* const stored = known_.catalog.find(name);
   return stored != nullptr && stored->is_extendible ? stored->extents[0] : 0;
 }
 
@@ -147,7 +206,7 @@ Status OutputState::open_as_leader() {
   remove_stale_temporaries(target_);
   TESSERA_ASSIGN_OR_RETURN(file_, File::create_temporary(target_));
   file_path_ = file_.path();
-  catalog_.groups.push_back({"/", {}});
+  known_.catalog.groups.push_back({"/", {}});
   end_of_file_ = page_bytes;
   return {};
 }
@@ -158,11 +217,11 @@ Status OutputState::open_existing() {
   is_in_place_ = true;
   has_changes_ = false;
   TESSERA_ASSIGN_OR_RETURN(image_, read_image(file_));
-  TESSERA_ASSIGN_OR_RETURN(catalog_, read_catalog(*image_, target_));
-  if (!catalog_.not_kept.empty()) {
+  TESSERA_ASSIGN_OR_RETURN(known_.catalog, read_catalog(*image_, target_));
+  if (!known_.catalog.not_kept.empty()) {
     return Status::error(Code::unsupported,
                          fmt::format("Tessera can't add to {}, as it could not keep {}", target_,
-                                     catalog_.not_kept))
+                                     known_.catalog.not_kept))
         .hint("write to a new file, which can link to the old one (h5py.ExternalLink)");
   }
   TESSERA_ASSIGN_OR_RETURN(end_of_file_, description_end(file_));
@@ -173,11 +232,11 @@ Status OutputState::share_catalog() {
   return team_.do_together([&]() -> Status {
     std::vector<std::byte> bytes;
     if (is_leader(team_)) {
-      bytes = pack(catalog_);
+      bytes = pack(known_.catalog);
     }
     TESSERA_RETURN_IF_ERROR(share(team_, bytes));
     if (!is_leader(team_)) {
-      catalog_ = unpack(bytes);
+      known_.catalog = unpack(bytes);
     }
     return team_.barrier();
   });
@@ -214,12 +273,12 @@ Result<OutputState::Plan> OutputState::plan(const ArrayBase& array, const Sectio
                        ? fmt::format("a step may have {} dimensions", max_dims - 1)
                        : "a step needs elements");
   }
-  const StoredArray* const old = is_step ? catalog_.find(name) : nullptr;
+  const StoredArray* const old = is_step ? known_.catalog.find(name) : nullptr;
   if (old != nullptr) {
     TESSERA_RETURN_IF_ERROR(plan_step(*old, plan));
     return plan;
   }
-  TESSERA_ASSIGN_OR_RETURN(plan.groups, missing_groups(catalog_, name));
+  TESSERA_ASSIGN_OR_RETURN(plan.groups, missing_groups(known_.catalog, name));
   TESSERA_RETURN_IF_ERROR(check_options(options, extents, stored.element_bytes));
   const bool is_chunked =
       volume(extents) > 0 && (is_step || options.compression > 0 || options.chunk.ndims() > 0);
@@ -285,7 +344,7 @@ Status OutputState::write(ArrayBase& array, const Section& part, const std::stri
   const auto source = team_.agree([&] { return ArrayPart::create(array, part, plan->box); });
   TESSERA_RETURN_IF_ERROR(source.status());
   TESSERA_ASSIGN_OR_RETURN(std::vector<ChunkPlace> places, write_elements(*plan, *source));
-  return team_.agree([&] { return record(*plan, std::move(places), options.time); });
+  return record(*plan, std::move(places), options.time);
 }
 
 Result<std::vector<ChunkPlace>> OutputState::write_elements(Plan& plan, const ArrayPart& part) {
@@ -332,88 +391,57 @@ Status OutputState::write_pieces(Plan& plan, const ArrayPart& part, PlaceTable& 
   });
 }
 
-// Changes nothing if memory runs out on the way.
-Status OutputState::record(Plan& plan, std::vector<ChunkPlace> places, std::optional<double> time) {
-  StoredArray& stored = plan.stored;
-  std::sort(places.begin(), places.end(),
-            [](const ChunkPlace& a, const ChunkPlace& b) { return a.number < b.number; });
-  // An older data set without checksums gets none.
-  const std::int64_t older = piece_count(stored) - std::ssize(places);
-  if (is_leader(team_) && std::ssize(stored.checksums) == (plan.is_new ? 0 : older)) {
-    for (const ChunkPlace& place : places) {
-      stored.checksums.push_back(place.checksum);
-    }
-  }
-  for (std::string& group : plan.groups) {
-    catalog_.groups.push_back({group, {}});
-    changes_.groups.push_back(std::move(group));
-  }
-  const std::string name = stored.name;
-  const auto known = std::find_if(catalog_.arrays.begin(), catalog_.arrays.end(),
-                                  [&](const StoredArray& each) { return each.name == name; });
-  StoredArray& entry = known == catalog_.arrays.end() ? catalog_.arrays.emplace_back() : *known;
-  entry = stored;
-  const auto changed =
-      std::find_if(changes_.arrays.begin(), changes_.arrays.end(),
-                   [&](const ChangedArray& each) { return each.stored.name == name; });
-  if (is_leader(team_)) {
-    ChangedArray& change =
-        changed == changes_.arrays.end() ? changes_.arrays.emplace_back() : *changed;
-    change.is_new = change.is_new || plan.is_new;
-    change.stored = stored;
-    change.chunks.insert(change.chunks.end(), places.begin(), places.end());
-  }
+template <class Body>
+Status OutputState::change(const Body& body) {
+  TESSERA_ASSIGN_OR_RETURN(KnownFile next, team_.agree([&]() -> Result<KnownFile> {
+    KnownFile copy = known_;
+    TESSERA_RETURN_IF_ERROR(body(copy));
+    return copy;
+  }));
+  known_ = std::move(next);
   has_changes_ = true;
-  if (time) {
-    auto times = std::vector<double>();
-    for (const auto& [each, value] : entry.attributes) {
-      times = each == time_attribute ? value_as<std::vector<double>>(value).value_or(times) : times;
-      if (const auto one = each == time_attribute ? value_as<double>(value) : std::nullopt) {
-        times = {*one};
-      }
-    }
-    times.resize(static_cast<std::size_t>(stored.extents[0]), *time);
-    change_attribute(name, time_attribute, times);
-  }
   return {};
 }
 
-void OutputState::change_attribute(const std::string& object, const std::string& name,
-                                   const AttributeValue& value) {
-  auto& attributes = *const_cast<StoredAttributes*>(catalog_.attributes_of(object));
-  const auto at = std::find_if(attributes.begin(), attributes.end(),
-                               [&](const auto& each) { return each.first == name; });
-  if (at == attributes.end()) {
-    attributes.emplace_back(name, value);
-  } else {
-    at->second = value;
-  }
-  has_changes_ = true;
-  if (!is_leader(team_)) {
-    return;
-  }
-  std::erase_if(changes_.attributes, [&](const ChangedAttribute& each) {
-    return each.object == object && each.name == name;
+Status OutputState::record(const Plan& plan, std::vector<ChunkPlace> places,
+                           std::optional<double> time) {
+  std::sort(places.begin(), places.end(),
+            [](const ChunkPlace& a, const ChunkPlace& b) { return a.number < b.number; });
+  return change([&](KnownFile& known) -> Status {
+    add_groups(known, plan.groups);
+    StoredArray stored = plan.stored;
+    // An older data set without checksums gets none.
+    const std::int64_t older = piece_count(stored) - std::ssize(places);
+    if (is_leader(team_) && std::ssize(stored.checksums) == (plan.is_new ? 0 : older)) {
+      for (const ChunkPlace& place : places) {
+        stored.checksums.push_back(place.checksum);
+      }
+    }
+    add_array(known.catalog, stored);
+    if (is_leader(team_)) {
+      add_change(known.changes, stored, plan.is_new, places);
+    }
+    if (time) {
+      std::vector<double> times = times_of(known.catalog, stored.name);
+      times.resize(static_cast<std::size_t>(stored.extents[0]), *time);
+      change_attribute(known, {stored.name, time_attribute, std::move(times)}, is_leader(team_));
+    }
+    return {};
   });
-  changes_.attributes.push_back({object, name, value});
 }
 
 Status OutputState::create_group(const std::string& given) {
   TESSERA_RETURN_IF_ERROR(check_usable());
   const rma::LabelScope scope(team_, call("create_group"));
   TESSERA_RETURN_IF_ERROR(check_same_call(team_, "name", given));
-  return team_.agree([&]() -> Status {
+  return change([&](KnownFile& known) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const std::string name, checked_name(given));
-    if (catalog_.attributes_of(name) != nullptr && catalog_.find(name) == nullptr) {
+    if (known.catalog.attributes_of(name) != nullptr && known.catalog.find(name) == nullptr) {
       return {};
     }
-    TESSERA_ASSIGN_OR_RETURN(std::vector<std::string> groups, missing_groups(catalog_, name));
+    TESSERA_ASSIGN_OR_RETURN(std::vector<std::string> groups, missing_groups(known.catalog, name));
     groups.push_back(name);
-    for (std::string& group : groups) {
-      catalog_.groups.push_back({group, {}});
-      changes_.groups.push_back(std::move(group));
-    }
-    has_changes_ = true;
+    add_groups(known, groups);
     return {};
   });
 }
@@ -424,16 +452,16 @@ Status OutputState::set_attribute(const std::string& object, const std::string& 
   const rma::LabelScope scope(team_, call("set_attribute"));
   TESSERA_RETURN_IF_ERROR(
       check_same_call(team_, "object, name or value", object + "\n" + name, hash_of(value)));
-  return team_.agree([&]() -> Status {
+  return change([&](KnownFile& known) -> Status {
     TESSERA_RETURN_IF_ERROR(check_attribute(name, value));
     if (name.empty() || name.find('\0') != std::string::npos) {
       return invalid(fmt::format("'{}' is not a valid name for an attribute", name));
     }
-    if (catalog_.attributes_of(object) == nullptr) {
+    if (known.catalog.attributes_of(object) == nullptr) {
       return invalid(fmt::format("there is no data set or group '{}'", object))
           .hint("write it first, or create the group; '/' is the file itself");
     }
-    change_attribute(object, name, value);
+    change_attribute(known, {object, name, value}, is_leader(team_));
     return {};
   });
 }
@@ -448,11 +476,10 @@ Status OutputState::set_grid(const UniformGrid& grid) {
   TESSERA_RETURN_IF_ERROR(check_same_call(team_, "grid", text));
   TESSERA_RETURN_IF_ERROR(team_.agree(
       [&] { return is_leader(team_) ? check_xdmf_path(xdmf_path(target_)) : Status(); }));
-  return team_.agree([&]() -> Status {
-    catalog_.grid = numbers;
-    has_changes_ = true;
+  return change([&](KnownFile& known) -> Status {
+    known.catalog.grid = numbers;
     if (is_leader(team_)) {
-      changes_.attributes.push_back({"/", grid_attribute, numbers});
+      known.changes.attributes.push_back({"/", grid_attribute, numbers});
     }
     return {};
   });
@@ -478,19 +505,23 @@ Status OutputState::flush() {
     return team_.barrier();
   }
   TESSERA_RETURN_IF_ERROR(team_.agree(is_to_sync() ? file_.sync() : Status()));
-  TESSERA_RETURN_IF_ERROR(
-      team_.agree([&] { return is_leader(team_) ? complete_as_leader() : Status(); }));
+  const Status done =
+      team_.agree([&] { return is_leader(team_) ? complete_as_leader() : Status(); });
+  const Status moved = set_end(end_of_file_);
+  TESSERA_RETURN_IF_ERROR(Status(done));
+  TESSERA_RETURN_IF_ERROR(Status(moved));
+  known_.changes = FileChanges();
   is_in_place_ = true;
   has_changes_ = false;
-  TESSERA_RETURN_IF_ERROR(set_end(end_of_file_));
   return team_.agree([&] { return is_leader(team_) ? write_xdmf() : Status(); });
 }
 
 Status OutputState::complete_as_leader() {
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t end, end_->next(0));
-  const std::uint64_t start = (static_cast<std::uint64_t>(end) + 7) / 8 * 8;
+  end_of_file_ = static_cast<std::uint64_t>(end);  // what isn't described yet stays
+  const std::uint64_t start = (end_of_file_ + 7) / 8 * 8;
   TESSERA_ASSIGN_OR_RETURN(FileImage image,
-                           describe_again(image_ ? &*image_ : nullptr, changes_, start));
+                           describe_again(image_ ? &*image_ : nullptr, known_.changes, start));
   // 1. All that is new, none of which the old superblock refers to.
   for (const auto& [offset, bytes] : image.fragments()) {
     if (offset > 0) {
@@ -502,16 +533,13 @@ Status OutputState::complete_as_leader() {
   TESSERA_RETURN_IF_ERROR(file_.write_at(image.end(), guard_bytes));
   TESSERA_RETURN_IF_ERROR(file_.resize(image.end() + guard_bytes.size()));
   TESSERA_RETURN_IF_ERROR(file_.sync());
-  // 2. The superblock, in one write within one sector.
+  // 2. The superblock, in one write within one sector. From then on the file is the new one.
   TESSERA_RETURN_IF_ERROR(file_.write_at(0, image.fragments().begin()->second));
-  TESSERA_RETURN_IF_ERROR(file_.sync());
-  if (!is_in_place_) {
-    TESSERA_RETURN_IF_ERROR(put_in_place());
-  }
   end_of_file_ = image.end() + guard_bytes.size();
   image_ = std::move(image);
-  changes_ = FileChanges();
-  return {};
+  known_.changes = FileChanges();
+  TESSERA_RETURN_IF_ERROR(file_.sync());
+  return is_in_place_ ? Status() : put_in_place();
 }
 
 Status OutputState::put_in_place() {
@@ -525,7 +553,8 @@ Status OutputState::put_in_place() {
 }
 
 Status OutputState::write_xdmf() const {
-  return write_xdmf_file(xdmf_path(target_), target_, catalog_, grid_from(catalog_.grid));
+  return write_xdmf_file(xdmf_path(target_), target_, known_.catalog,
+                         grid_from(known_.catalog.grid));
 }
 
 Status OutputState::close() {

@@ -22,6 +22,12 @@
 
 namespace tessera::arrays::detail {
 
+/// What the members know of the file.
+struct KnownFile {
+  Catalog catalog;
+  FileChanges changes;  ///< since the last flush; of arrays and attributes only on the leader
+};
+
 class OutputState {
  public:
   OutputState(rma::Job job, const rma::Team& team, std::string path, OutputMode mode)
@@ -69,9 +75,10 @@ class OutputState {
   rma::Status plan_step(const StoredArray& old, Plan& plan) const;
   rma::Result<std::vector<ChunkPlace>> write_elements(Plan& plan, const ArrayPart& part);
   rma::Status write_pieces(Plan& plan, const ArrayPart& part, PlaceTable& table);
-  rma::Status record(Plan& plan, std::vector<ChunkPlace> places, std::optional<double> time);
-  void change_attribute(const std::string& object, const std::string& name,
-                        const AttributeValue& value);
+  rma::Status record(const Plan& plan, std::vector<ChunkPlace> places, std::optional<double> time);
+  /// Changes what is known on all members, or on none: body(known, is_leader) returns a status.
+  template <class Body>
+  rma::Status change(const Body& body);
 
   [[nodiscard]] bool is_to_sync() const;
   rma::Status complete_as_leader();
@@ -85,10 +92,9 @@ class OutputState {
   std::string file_path_;  // of the temporary file until it is in place
   std::string target_;     // on the leader only, as the next three
   std::optional<FileImage> image_;
-  FileChanges changes_;
   std::uint64_t end_of_file_ = 0;
   File file_;
-  Catalog catalog_;
+  KnownFile known_;
   std::optional<Counter> next_chunk_;
   std::optional<Counter> end_;  // of what the file holds, with what isn't flushed
   bool has_changes_ = true;     // a new file is written even if it has nothing
