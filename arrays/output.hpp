@@ -91,7 +91,7 @@ class Output {
                                   const std::string& path, OutputMode mode = OutputMode::create);
   Output(Output&&) noexcept;
   Output& operator=(Output&&) noexcept;
-  /// Discards what was written since the last flush().
+  /// Collective, unless it was closed. Discards what was written since the last flush().
   ~Output();
 
   /// Collective. Writes an array, or a part of it, as a new data set `name`, for example

@@ -303,6 +303,11 @@ Result<Catalog> read_catalog(FileImage& image, const std::string& path) {
   catalog.groups.push_back({"/", read_attributes(file.get())});
   catalog.grid = read_list<double>(file.get(), "tessera_grid");
   GroupReader(image.end(), catalog).read(file.get(), "", 0);
+  const Hdf5Id creation(H5Fget_create_plist(file.get()));
+  hsize_t user_bytes = 0;
+  if (H5Pget_userblock(creation.get(), &user_bytes) < 0 || user_bytes > 0) {
+    catalog.not_kept = "its user block";
+  }
   return catalog;
 }
 

@@ -316,9 +316,8 @@ Status OutputState::plan_step(const StoredArray& old, Plan& plan) const {
     return invalid(fmt::format("a step of '{}' has extents {}, but this part has {}", old.name,
                                to_string(wanted), to_string(step.extents)));
   }
-  const bool is_same_type = old.is_native == (old.type == step.type) && old.type == step.type &&
-                            old.element_bytes == step.element_bytes;
-  if (!is_same_type) {
+  const bool is_same_type = step.type ? old.is_native && old.type == step.type : old.is_opaque;
+  if (!is_same_type || old.element_bytes != step.element_bytes) {
     return invalid(fmt::format("'{}' holds {}, but the array holds {}", old.name, old.type_text,
                                step.type_text));
   }
@@ -385,7 +384,8 @@ Status OutputState::write_pieces(Plan& plan, const ArrayPart& part, PlaceTable& 
     TESSERA_ASSIGN_OR_RETURN(const auto checksums, write_slab(file_, stored, slab, part));
     for (std::size_t i = 0; i < checksums.size(); ++i) {
       const std::int64_t row = slab.first + static_cast<std::int64_t>(i);
-      TESSERA_RETURN_IF_ERROR(table.put(row, {.checksum = checksums[i]}));
+      const ChunkPlace place{.number = static_cast<std::uint64_t>(row), .checksum = checksums[i]};
+      TESSERA_RETURN_IF_ERROR(table.put(row, place));
     }
     return {};
   });

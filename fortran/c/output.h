@@ -87,7 +87,7 @@ int tessera_output_steps(const tessera_output* output, const char* name, int64_t
 int tessera_output_flush(const tessera_output* output);
 /* Collective. A flush; nothing can be written afterwards. */
 int tessera_output_close(const tessera_output* output);
-/* Local. Discards what was not flushed. Sets *output to null. */
+/* Collective. Discards what was not flushed. Sets *output to null. */
 int tessera_output_free(tessera_output** output);
 
 #ifdef __cplusplus

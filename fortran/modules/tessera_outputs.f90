@@ -267,7 +267,7 @@ contains
     call act(self%own, kind_output, "close", c_output_close, stat, errmsg)
   end subroutine output_close
 
-  !> Local. Discards what was not flushed.
+  !> Collective. Discards what was not flushed.
   subroutine output_free(self, stat, errmsg)
     class(tessera_output), intent(inout) :: self
     integer, intent(out), optional :: stat
