@@ -127,6 +127,8 @@ elseif(HDF5_IS_PARALLEL)
   tessera_feature("Checkpoints" OFF "this HDF5 is for MPI programs; on Debian: apt-get install libhdf5-dev")
 else()
   set(TESSERA_HAS_HDF5 TRUE)
+  # Chunks are deflated by all ranks.
+  tessera_require(ZLIB zlib1g-dev)
   # FindHDF5 also names what a static library needs, which users of a shared one do not need.
   set(TESSERA_HDF5_LIBRARIES ${HDF5_C_LIBRARIES})
   list(FILTER TESSERA_HDF5_LIBRARIES INCLUDE REGEX "libhdf5[^/]*[.]so")

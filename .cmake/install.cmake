@@ -68,6 +68,8 @@ function(tessera_pkg_config_of layer visibility modules_result flags_result)
       list(APPEND flags ${MPI_C_LIBRARIES})
     elseif(item STREQUAL fmt::fmt)
       list(APPEND flags -lfmt)  # not as a module: users of the shared library need not have it
+    elseif(item STREQUAL ZLIB::ZLIB)
+      list(APPEND flags -lz)
     elseif(item MATCHES "^nlohmann_json::|^CLI11::")
       continue()  # headers only, and only while Tessera itself is built
     elseif(item MATCHES "::")

@@ -13,7 +13,9 @@
 //
 // A file holds each array as a contiguous data set: its elements in row-major order of the global
 // indices. h5dump, h5py and other programs read it; docs/checkpoints.md describes the format. The
-// file also holds the distribution, so that the same number of ranks gets the same one back.
+// file also holds the distribution, so that the same number of ranks gets the same one back. For
+// files with groups, parts of arrays, time steps and compression see arrays/output.hpp; Checkpoint
+// reads those too.
 //
 // Invariants: 1. if a program or a machine stops, the file of the given name is complete: either
 // the old one or the new one; 2. data that changed after it was written, by any accident, is
@@ -30,7 +32,8 @@
 // move-only; writers and files keep their job running.
 //
 // Files of other programs lack these attributes and checksums. Their data sets can be read if they
-// are contiguous and of a type of rma::Element.
+// are contiguous or chunked, with the filters deflate, shuffle and fletcher32 or none, and if the
+// array's type holds every value of theirs: other byte orders and narrower types are converted.
 #pragma once
 
 #include <cstddef>
@@ -39,19 +42,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "arrays/array.hpp"
+#include "arrays/attribute_value.hpp"
+#include "arrays/selection.hpp"
 #include "rma/element.hpp"
 #include "rma/job.hpp"
 
 namespace tessera::arrays {
-
-/// The value of an attribute of the file.
-using AttributeValue = std::variant<std::int64_t, double, std::string>;
 
 /// Options for writing.
 struct CheckpointOptions {
@@ -64,11 +64,16 @@ struct CheckpointOptions {
 struct StoredArrayInfo {
   std::string name;
   Extents extents;
-  std::optional<rma::ElementType> type;  ///< unset: elements of another type, of element_bytes
-  std::int64_t element_bytes = 0;
+  /// The type of an array that holds its elements: theirs, or the smallest into which they are
+  /// converted. Unset: elements of another type, of element_bytes.
+  std::optional<rma::ElementType> type;
+  std::int64_t element_bytes = 0;            ///< in the file
   std::string type_name;                     ///< "float64"
   std::optional<Distribution> distribution;  ///< unset in files of other programs
   bool has_checksums = false;
+  Extents chunk;                  ///< extents of its chunks; no dimensions: contiguous
+  bool is_extendible = false;     ///< along its first dimension, for time steps
+  std::string unreadable_reason;  ///< empty if it can be read
 };
 
 namespace detail {
@@ -129,19 +134,29 @@ class Checkpoint {
   Checkpoint& operator=(Checkpoint&&) noexcept;
   ~Checkpoint();
 
-  /// Local. The names of the arrays in the file; data sets in groups are not included.
+  /// Local. The names of the arrays in the file; those in groups have names such as "fields/T".
   [[nodiscard]] std::vector<std::string> names() const;
   /// Local. Errors: invalid_argument if the file has no array of that name.
   [[nodiscard]] rma::Result<StoredArrayInfo> info(std::string_view name) const;
-  /// Local. The names of the file's attributes.
-  [[nodiscard]] std::vector<std::string> attribute_names() const;
-  /// Local. Returns an attribute of the file. T is std::int64_t, double or std::string. Errors:
-  /// invalid_argument if it does not exist or has another type.
+  /// Local. The names of the attributes of an array or a group; "/" is the file itself.
+  [[nodiscard]] std::vector<std::string> attribute_names(std::string_view object = "/") const;
+  /// Local. Returns an attribute of the file, or of an array or a group. T is a type of
+  /// AttributeValue. Errors: invalid_argument if it does not exist, has another kind of type, or a
+  /// number that T can't hold.
   template <class T>
   [[nodiscard]] rma::Result<T> attribute(std::string_view name) const {
-    TESSERA_ASSIGN_OR_RETURN(const AttributeValue value, find_attribute(name, kind_index<T>()));
-    return std::get<T>(value);
+    return attribute<T>("/", name);
   }
+  template <class T>
+  [[nodiscard]] rma::Result<T> attribute(std::string_view object, std::string_view name) const {
+    TESSERA_ASSIGN_OR_RETURN(const AttributeValue value, find_attribute(object, name));
+    std::optional<T> converted = value_as<T>(value);
+    return converted ? rma::Result<T>(*std::move(converted))
+                     : explain_kind(object, name, value, AttributeValue(T()));
+  }
+  /// Local. The same, with the type that it has in the file.
+  [[nodiscard]] rma::Result<AttributeValue> find_attribute(std::string_view object,
+                                                           std::string_view name) const;
 
   /// Collective. Makes an array and reads its elements. It gets the distribution that it had when
   /// it was written, if the number of ranks is the same; otherwise a regular one with the same
@@ -159,11 +174,18 @@ class Checkpoint {
   rma::Result<ArrayBase> read(const std::string& name, const Distribution& distribution,
                               const ElementKind& element);
 
-  /// Collective. Reads into an array of the same extents and element type, with any distribution.
-  /// Complete: at return all elements are at their owners. Requires: the array's team has the same
-  /// members in the same order. Errors: see above. An error before reading begins leaves the array
-  /// unchanged; after an error while reading, its elements are unspecified.
+  /// Collective. Reads into an array of the same extents, with any distribution, and of the same
+  /// element type or one that holds every value of it. Complete: at return all elements are at
+  /// their owners. Requires: the array's team has the same members in the same order. Errors: see
+  /// above. An error before reading begins leaves the array unchanged; after an error while
+  /// reading, its elements are unspecified. Memory: on each rank two pieces, or two chunks and a
+  /// compressed one.
   rma::Status read_into(const std::string& name, ArrayBase& array);
+
+  /// Collective. Reads the elements of box `from` of the stored array into box `to` of `array`.
+  /// Their extents are the same except for those that are 1: a time step, Box({7, 0, 0}, {8, n,
+  /// m}), is read into an n x m array. Errors: as read_into(); out_of_range.
+  rma::Status read_part(const std::string& name, const Box& from, ArrayBase& array, const Box& to);
 
   /// Collective. Reads an array's elements and compares their checksums; stores nothing. Errors: as
   /// for reading; unsupported for an array without checksums.
@@ -181,15 +203,10 @@ class Checkpoint {
   explicit Checkpoint(std::unique_ptr<detail::CheckpointState> state) noexcept;
   rma::Result<Plan> plan_for(const std::string& name, const ElementKind& element);
   rma::Result<ArrayBase> filled(const std::string& name, rma::Result<ArrayBase> array);
-  [[nodiscard]] rma::Result<AttributeValue> find_attribute(std::string_view name,
-                                                           std::size_t kind) const;
+  [[nodiscard]] rma::Status explain_kind(std::string_view object, std::string_view name,
+                                         const AttributeValue& value,
+                                         const AttributeValue& wanted) const;
 
-  template <class T>
-  static constexpr std::size_t kind_index() {
-    static_assert(std::is_same_v<T, std::int64_t> || std::is_same_v<T, double> ||
-                  std::is_same_v<T, std::string>);
-    return AttributeValue(T()).index();
-  }
   template <class T>
   static rma::Result<Array<T>> typed(rma::Result<ArrayBase> array) {
     TESSERA_RETURN_IF_ERROR(array.status());

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
+
+#include "arrays/checkpoint/chunk_grid.hpp"
 
 namespace tessera::arrays::detail {
 namespace {
@@ -11,14 +14,11 @@ namespace {
 class Packer {
  public:
   template <class T>
-  requires std::is_arithmetic_v<T>
-  void add(T value) { add_bytes(&value, sizeof value); }
+  requires std::is_trivially_copyable_v<T>
+  void add(const T& value) { add_bytes(&value, sizeof value); }
   void add(const std::string& text) {
     add(text.size());
     add_bytes(text.data(), text.size());
-  }
-  void add(const Extents& extents) {
-    add(std::vector<std::int64_t>(extents.begin(), extents.end()));
   }
   template <class T>
   void add(const std::vector<T>& list) {
@@ -56,7 +56,6 @@ class Unpacker {
     take_bytes(list.data(), list.size() * sizeof(T));
     return list;
   }
-  Extents extents() { return Extents(list<std::int64_t>()); }
 
  private:
   void take_bytes(void* to, std::size_t count) {
@@ -68,13 +67,60 @@ class Unpacker {
   std::span<const std::byte> rest_;
 };
 
-constexpr int no_type = -1;
+void pack_attributes(Packer& packer, const StoredAttributes& attributes) {
+  packer.add(attributes.size());
+  for (const auto& [name, value] : attributes) {
+    packer.add(name);
+    packer.add(value.index());
+    std::visit([&](const auto& held) { packer.add(held); }, value);
+  }
+}
+
+template <class T>
+T unpack_held(Unpacker& unpacker, std::type_identity<T> /*type*/) {
+  return unpacker.number<T>();
+}
+std::string unpack_held(Unpacker& unpacker, std::type_identity<std::string> /*type*/) {
+  return unpacker.text();
+}
+template <class T>
+std::vector<T> unpack_held(Unpacker& unpacker, std::type_identity<std::vector<T>> /*type*/) {
+  return unpacker.list<T>();
+}
+
+// The alternative of AttributeValue with this index.
+template <std::size_t... kinds>
+AttributeValue unpack_value(Unpacker& unpacker, std::size_t kind,
+                            std::index_sequence<kinds...> /*all*/) {
+  AttributeValue value;
+  static_cast<void>(
+      ((kind == kinds &&
+        (value = unpack_held(
+             unpacker, std::type_identity<std::variant_alternative_t<kinds, AttributeValue>>()),
+         true)) ||
+       ...));
+  return value;
+}
+
+StoredAttributes unpack_attributes(Unpacker& unpacker) {
+  StoredAttributes attributes(unpacker.number<std::size_t>());
+  for (auto& [name, value] : attributes) {
+    name = unpacker.text();
+    const auto kind = unpacker.number<std::size_t>();
+    value = unpack_value(unpacker, kind,
+                         std::make_index_sequence<std::variant_size_v<AttributeValue>>());
+  }
+  return attributes;
+}
 
 void pack_array(Packer& packer, const StoredArray& array) {
   packer.add(array.name);
   packer.add(array.extents);
-  packer.add(array.type ? static_cast<int>(*array.type) : no_type);
+  packer.add(array.type);
   packer.add(array.is_opaque);
+  packer.add(array.is_native);
+  packer.add(array.holders);
+  packer.add(array.encoded_type);
   packer.add(array.element_bytes);
   packer.add(array.type_text);
   packer.add(array.distribution);
@@ -83,17 +129,23 @@ void pack_array(Packer& packer, const StoredArray& array) {
   packer.add(array.checksums);
   packer.add(array.offset);
   packer.add(array.unreadable_reason);
+  packer.add(array.is_foreign);
+  packer.add(array.chunk);
+  packer.add(array.is_extendible);
+  packer.add(array.filters);
+  packer.add(array.fill);
+  pack_attributes(packer, array.attributes);
 }
 
 StoredArray unpack_array(Unpacker& unpacker) {
   StoredArray array;
   array.name = unpacker.text();
-  array.extents = unpacker.extents();
-  const int type = unpacker.number<int>();
-  if (type != no_type) {
-    array.type = static_cast<rma::ElementType>(type);
-  }
+  array.extents = unpacker.number<Extents>();
+  array.type = unpacker.number<std::optional<rma::ElementType>>();
   array.is_opaque = unpacker.number<bool>();
+  array.is_native = unpacker.number<bool>();
+  array.holders = unpacker.number<std::uint32_t>();
+  array.encoded_type = unpacker.list<std::byte>();
   array.element_bytes = unpacker.number<std::int64_t>();
   array.type_text = unpacker.text();
   array.distribution = unpacker.text();
@@ -102,40 +154,55 @@ StoredArray unpack_array(Unpacker& unpacker) {
   array.checksums = unpacker.list<std::uint64_t>();
   array.offset = unpacker.number<std::int64_t>();
   array.unreadable_reason = unpacker.text();
+  array.is_foreign = unpacker.number<bool>();
+  array.chunk = unpacker.number<Extents>();
+  array.is_extendible = unpacker.number<bool>();
+  array.filters = unpacker.list<StoredFilter>();
+  array.fill = unpacker.list<std::byte>();
+  array.attributes = unpack_attributes(unpacker);
   return array;
-}
-
-StoredValue unpack_value(Unpacker& unpacker, std::size_t kind) {
-  switch (kind) {
-    case 0:
-      return unpacker.number<std::int64_t>();
-    case 1:
-      return unpacker.number<double>();
-    default:
-      return unpacker.text();
-  }
 }
 
 }  // namespace
 
+std::string_view without_slash(std::string_view name) noexcept {
+  return name.starts_with('/') ? name.substr(1) : name;
+}
+
 const StoredArray* Catalog::find(std::string_view name) const noexcept {
-  const auto at = std::find_if(arrays.begin(), arrays.end(),
-                               [&](const StoredArray& array) { return array.name == name; });
+  const auto at = std::find_if(arrays.begin(), arrays.end(), [&](const StoredArray& array) {
+    return array.name == without_slash(name);
+  });
   return at == arrays.end() ? nullptr : &*at;
+}
+
+const StoredAttributes* Catalog::attributes_of(std::string_view object) const noexcept {
+  if (const StoredArray* const array = find(object)) {
+    return &array->attributes;
+  }
+  const auto at = std::find_if(groups.begin(), groups.end(), [&](const StoredGroup& group) {
+    return without_slash(group.name) == without_slash(object);
+  });
+  return at == groups.end() ? nullptr : &at->attributes;
+}
+
+StoredAttributes* Catalog::attributes_of(std::string_view object) noexcept {
+  return const_cast<StoredAttributes*>(std::as_const(*this).attributes_of(object));
 }
 
 std::vector<std::byte> pack(const Catalog& catalog) {
   Packer packer;
   packer.add(catalog.is_ours);
+  packer.add(catalog.grid);
+  packer.add(catalog.not_kept);
   packer.add(catalog.arrays.size());
   for (const StoredArray& array : catalog.arrays) {
     pack_array(packer, array);
   }
-  packer.add(catalog.attributes.size());
-  for (const auto& [name, value] : catalog.attributes) {
-    packer.add(name);
-    packer.add(value.index());
-    std::visit([&](const auto& held) { packer.add(held); }, value);
+  packer.add(catalog.groups.size());
+  for (const StoredGroup& group : catalog.groups) {
+    packer.add(group.name);
+    pack_attributes(packer, group.attributes);
   }
   return packer.take();
 }
@@ -144,19 +211,24 @@ Catalog unpack(std::span<const std::byte> bytes) {
   Unpacker unpacker(bytes);
   Catalog catalog;
   catalog.is_ours = unpacker.number<bool>();
+  catalog.grid = unpacker.list<double>();
+  catalog.not_kept = unpacker.text();
   catalog.arrays.resize(unpacker.number<std::size_t>());
   for (StoredArray& array : catalog.arrays) {
     array = unpack_array(unpacker);
   }
-  catalog.attributes.resize(unpacker.number<std::size_t>());
-  for (auto& [name, value] : catalog.attributes) {
-    name = unpacker.text();
-    value = unpack_value(unpacker, unpacker.number<std::size_t>());
+  catalog.groups.resize(unpacker.number<std::size_t>());
+  for (StoredGroup& group : catalog.groups) {
+    group.name = unpacker.text();
+    group.attributes = unpack_attributes(unpacker);
   }
   return catalog;
 }
 
 std::int64_t piece_count(const StoredArray& array) noexcept {
+  if (array.is_chunked()) {
+    return ChunkGrid(array.extents, array.chunk).count();
+  }
   const std::int64_t elements = volume(array.extents);
   return elements == 0 || array.piece_elements == 0 ? 0 : (elements - 1) / array.piece_elements + 1;
 }

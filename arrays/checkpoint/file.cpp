@@ -199,6 +199,17 @@ Result<File> File::open_to_write(const std::string& path) {
   return File(descriptor, path);
 }
 
+Result<File> File::open_to_append(const std::string& path) {
+  TESSERA_ASSIGN_OR_RETURN(const int descriptor, open_descriptor(path, O_RDWR, "append to"));
+  File file(descriptor, path);
+  if (take_lock(descriptor) == Lock::anothers) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("cannot append to {}: another program writes it now", path))
+        .hint("end that program, or wait until it has closed the file");
+  }
+  return file;
+}
+
 Result<File> File::create_temporary(const std::string& target) {
   // Another writer may remove it as a left-over file before it is locked.
   constexpr int attempts = 8;
@@ -350,6 +361,11 @@ Status replace(const std::string& temporary, const std::string& target) {
 
 void remove_file(const std::string& path) noexcept {
   ::unlink(path.c_str());
+}
+
+bool does_exist(const std::string& path) noexcept {
+  std::error_code error;
+  return fs::exists(path, error);
 }
 
 }  // namespace tessera::arrays::detail

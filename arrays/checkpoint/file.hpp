@@ -36,6 +36,9 @@ class File {
   static rma::Result<File> open_to_read(const std::string& path);
   /// Opens a file that another member made. Errors: as file_error.
   static rma::Result<File> open_to_write(const std::string& path);
+  /// Opens an existing file to read and write, and locks it. Errors: as file_error; also
+  /// invalid_argument if another process has locked it.
+  static rma::Result<File> open_to_append(const std::string& path);
   /// Makes and locks a temporary next to `target`. It has the access rights of `target`, if that
   /// exists, and read and write rights for its owner.
   static rma::Result<File> create_temporary(const std::string& target);
@@ -73,5 +76,6 @@ void remove_stale_temporaries(const std::string& target);
 /// file_error; unreachable if the new file is in place but may not be durable.
 rma::Status replace(const std::string& temporary, const std::string& target);
 void remove_file(const std::string& path) noexcept;
+bool does_exist(const std::string& path) noexcept;
 
 }  // namespace tessera::arrays::detail

@@ -21,6 +21,8 @@
 #include <vector>
 
 #include "arrays/checkpoint/catalog.hpp"
+#include "arrays/checkpoint/chunk_grid.hpp"
+#include "arrays/checkpoint/chunk_place.hpp"
 #include "arrays/checkpoint/image.hpp"
 
 namespace tessera::arrays::detail {
@@ -46,7 +48,7 @@ class Hdf5Writer {
   /// in bytes; −1 for an array without elements.
   rma::Result<std::int64_t> add_array(const StoredArray& array);
   rma::Status set_checksums(const std::string& array, const std::vector<std::uint64_t>& checksums);
-  rma::Status add_attribute(const std::string& name, const StoredValue& value);
+  rma::Status add_attribute(const std::string& name, const AttributeValue& value);
   /// Ends writing. The image has everything except the elements.
   rma::Result<FileImage> finish();
 
@@ -59,5 +61,11 @@ class Hdf5Writer {
 /// Errors: protocol if libhdf5 can't read the image, or if its HDF5 part does not end where the
 /// file or its guard says; unsupported for another format.
 rma::Result<Catalog> read_catalog(FileImage& image, const std::string& path);
+
+/// Where chunks [first, last) of a range lie in the file. Errors: protocol for a chunk beyond the
+/// end; internal, with libhdf5's message. Cost: about a microsecond for each chunk.
+rma::Result<std::vector<ChunkPlace>> find_chunks(FileImage& image, const StoredArray& array,
+                                                 const ChunkRange& range, std::int64_t first,
+                                                 std::int64_t last);
 
 }  // namespace tessera::arrays::detail

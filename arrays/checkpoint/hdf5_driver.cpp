@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <new>
+#include <optional>
 
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
@@ -69,14 +70,35 @@ haddr_t get_end(const H5FD_t* file, H5FD_mem_t /*type*/) {
   return as_ours(file).image->end();
 }
 
-herr_t read(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*list*/, haddr_t at, size_t size,
-            void* buffer) {
+// Only for images with a start: elements get their given places, descriptions follow each other
+// after the superblock.
+haddr_t allocate(H5FD_t* file, H5FD_mem_t type, hid_t /*list*/, hsize_t size) {
+  DriverFile& ours = as_ours(file);
+  const std::optional<ByteRange>& placed = ours.image->placed_elements();
+  if (type == H5FD_MEM_DRAW && placed) {
+    return placed->bytes == size ? placed->offset : HADDR_UNDEF;
+  }
+  const haddr_t at = ours.allocated;
+  const haddr_t end = at == 0 ? std::max<haddr_t>(*ours.image->start(), size) : at + size;
+  set_allocated(file, type, end);
+  return at;
+}
+
+herr_t read(H5FD_t* file, H5FD_mem_t type, hid_t /*list*/, haddr_t at, size_t size, void* buffer) {
+  if (type == H5FD_MEM_DRAW && as_ours(file).image->is_traced()) {
+    as_ours(file).image->set_traced({at, size});
+    return 0;
+  }
   const std::span<std::byte> to(static_cast<std::byte*>(buffer), size);
   return as_ours(file).image->read(at, to).ok() ? 0 : -1;
 }
 
 herr_t write(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*list*/, haddr_t at, size_t size,
              const void* buffer) {
+  const std::optional<ByteRange>& placed = as_ours(file).image->placed_elements();
+  if (placed && placed->offset == at) {
+    return 0;
+  }
   const std::span<const std::byte> from(static_cast<const std::byte*>(buffer), size);
   return as_ours(file).image->write(at, from).ok() ? 0 : -1;
 }
@@ -87,7 +109,7 @@ herr_t truncate(H5FD_t* file, hid_t /*list*/, hbool_t /*closing*/) {
 }
 
 // Members are set by name, since their order and number differ between versions.
-H5FD_class_t driver_class() {
+H5FD_class_t driver_class(bool has_start) {
   H5FD_class_t driver = {};
 #if H5_VERSION_GE(1, 13, 0)
   driver.version = H5FD_CLASS_VERSION;
@@ -108,6 +130,10 @@ H5FD_class_t driver_class() {
   driver.truncate = truncate;
   constexpr H5FD_mem_t dichotomy[] = H5FD_FLMAP_DICHOTOMY;
   std::copy(std::begin(dichotomy), std::end(dichotomy), driver.fl_map);
+  if (has_start) {
+    driver.alloc = allocate;
+    driver.fl_map[H5FD_MEM_GHEAP] = H5FD_MEM_SUPER;  // texts are not elements
+  }
   return driver;
 }
 
@@ -136,17 +162,21 @@ std::string hdf5_error_message() {
 }
 
 Hdf5Id file_access_list(FileImage& image) {
-  const H5FD_class_t driver = driver_class();
+  const bool has_start = image.start().has_value();
+  const H5FD_class_t driver = driver_class(has_start);
   const Hdf5Id driver_id(H5FDregister(&driver));
   Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS));
   const DriverOptions options{&image};
   // The newest format has checksums on descriptions of arrays, and attributes of any length. Data
   // sets of a page or more begin at a page boundary.
   constexpr hsize_t page_bytes = 4096;
+  const hsize_t alignment = has_start ? 1 : page_bytes;
+  // Indices of chunks are small and have checksums since 1.10.
+  const H5F_libver_t least = has_start ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
   if (!driver_id.is_valid() || !access.is_valid() ||
       H5Pset_driver(access.get(), driver_id.get(), &options) < 0 ||
-      H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST) < 0 ||
-      H5Pset_alignment(access.get(), page_bytes, page_bytes) < 0) {
+      H5Pset_libver_bounds(access.get(), least, H5F_LIBVER_LATEST) < 0 ||
+      H5Pset_alignment(access.get(), alignment, alignment) < 0) {
     return {};
   }
   return access;

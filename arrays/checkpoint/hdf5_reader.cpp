@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "arrays/checkpoint/hdf5.hpp"
+#include "arrays/checkpoint/hdf5_attributes.hpp"
+#include "arrays/checkpoint/hdf5_chunks.hpp"
 #include "arrays/checkpoint/hdf5_types.hpp"
 
 namespace tessera::arrays::detail {
@@ -16,84 +18,15 @@ using rma::Code;
 using rma::Result;
 using rma::Status;
 
-// No list or text that Tessera writes is longer; in other programs' files the size could be
-// anything.
-constexpr std::int64_t max_list_bytes = std::int64_t{1} << 30U;
-
-// One attribute of an object.
-class Attribute {
- public:
-  Attribute(hid_t object, const char* name) {
-    if (H5Aexists(object, name) > 0) {
-      id_ = Hdf5Id(H5Aopen(object, name, H5P_DEFAULT));
-      type_ = Hdf5Id(H5Aget_type(id_.get()));
-      const Hdf5Id space(H5Aget_space(id_.get()));
-      count_ = H5Sget_simple_extent_npoints(space.get());
-    }
-  }
-
-  [[nodiscard]] std::optional<StoredValue> value() const {
-    if (count_ != 1) {
-      return std::nullopt;
-    }
-    switch (H5Tget_class(type_.get())) {
-      case H5T_INTEGER:
-        return as_value(list<std::int64_t>(H5T_NATIVE_INT64));
-      case H5T_FLOAT:
-        return as_value(list<double>(H5T_NATIVE_DOUBLE));
-      case H5T_STRING:
-        return text();
-      default:
-        return std::nullopt;
-    }
-  }
-
-  /// All numbers; empty if the attribute is not a list of numbers.
-  template <class T>
-  [[nodiscard]] std::vector<T> list(hid_t memory_type) const {
-    const bool is_list = count_ > 0 && count_ <= max_list_bytes / std::int64_t{sizeof(T)};
-    std::vector<T> list(is_list ? static_cast<std::size_t>(count_) : 0);
-    const bool is_read = is_list && H5Aread(id_.get(), memory_type, list.data()) >= 0;
-    return is_read ? list : std::vector<T>();
-  }
-
- private:
-  template <class T>
-  static std::optional<StoredValue> as_value(const std::vector<T>& list) {
-    return list.empty() ? std::nullopt : std::optional<StoredValue>(list[0]);
-  }
-  [[nodiscard]] std::optional<StoredValue> text() const {
-    if (H5Tis_variable_str(type_.get()) > 0) {
-      char* text = nullptr;
-      if (H5Aread(id_.get(), type_.get(), &text) < 0 || text == nullptr) {
-        return std::nullopt;
-      }
-      std::string copy(text);
-      H5free_memory(text);
-      return copy;
-    }
-    const std::size_t bytes = H5Tget_size(type_.get());
-    if (bytes > static_cast<std::size_t>(max_list_bytes)) {
-      return std::nullopt;
-    }
-    std::string text(bytes, '\0');
-    if (H5Aread(id_.get(), type_.get(), text.data()) < 0) {
-      return std::nullopt;
-    }
-    text.resize(std::min(text.size(), text.find('\0')));
-    return text;
-  }
-
-  Hdf5Id id_;
-  Hdf5Id type_;
-  hssize_t count_ = 0;
-};
+// Objects of other programs' files, which may have cycles, are followed this far.
+constexpr int max_depth = 32;
+constexpr std::size_t max_objects = 1'000'000;
 
 template <class T>
-T value_or(const Attribute& attribute, T otherwise) {
-  const std::optional<StoredValue> value = attribute.value();
-  const T* const held = value ? std::get_if<T>(&*value) : nullptr;
-  return held == nullptr ? otherwise : *held;
+T value_or(hid_t object, const char* name, T otherwise) {
+  const std::optional<AttributeValue> value = read_attribute(object, name);
+  const std::optional<T> held = value ? value_as<T>(*value) : std::nullopt;
+  return held.value_or(std::move(otherwise));
 }
 
 // Sets the extents; returns false if they can't be those of an array.
@@ -118,16 +51,13 @@ bool read_extents(hid_t set, StoredArray& array) {
   return true;
 }
 
-// Finds the offset of the elements; sets unreadable_reason if they are not contiguous within the
-// file.
+void mark_foreign(StoredArray& array, std::string reason) {
+  array.unreadable_reason = std::move(reason);
+  array.is_foreign = true;
+}
+
+// Finds the offset of contiguous elements.
 void read_offset(hid_t set, std::uint64_t file_end, StoredArray& array) {
-  const Hdf5Id layout(H5Dget_create_plist(set));
-  if (H5Pget_layout(layout.get()) != H5D_CONTIGUOUS || H5Pget_external_count(layout.get()) > 0) {
-    array.unreadable_reason =
-        "its elements are not contiguous in the file; `h5repack -l CONTI` makes a copy in which "
-        "they are";
-    return;
-  }
   const std::int64_t elements = volume(array.extents);
   if (elements == 0) {
     return;
@@ -144,20 +74,119 @@ void read_offset(hid_t set, std::uint64_t file_end, StoredArray& array) {
   }
 }
 
+std::string name_of_filter(H5Z_filter_t id, const char* stored_name) {
+  constexpr std::pair<H5Z_filter_t, const char*> known[] = {
+      {4, "szip"},    {5, "nbit"},      {6, "scaleoffset"}, {307, "bzip2"},
+      {32000, "lzf"}, {32001, "blosc"}, {32004, "lz4"},     {32008, "bitshuffle"},
+      {32013, "zfp"}, {32015, "zstd"},  {32026, "blosc2"}};
+  for (const auto& [number, name] : known) {
+    if (number == id) {
+      return fmt::format("'{}' (filter {})", name, id);
+    }
+  }
+  return *stored_name == '\0' ? fmt::format("filter {}", id)
+                              : fmt::format("'{}' (filter {})", stored_name, id);
+}
+
+void read_filters(hid_t list, StoredArray& array) {
+  const int count = H5Pget_nfilters(list);
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    std::array<unsigned, 8> parameters = {};
+    std::size_t parameter_count = parameters.size();
+    std::array<char, 80> name = {};
+    const H5Z_filter_t id =
+        H5Pget_filter2(list, static_cast<unsigned>(i), &flags, &parameter_count, parameters.data(),
+                       name.size() - 1, name.data(), nullptr);
+    if (id != H5Z_FILTER_DEFLATE && id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32) {
+      mark_foreign(array,
+                   fmt::format("its chunks are compressed by {}, which Tessera can't undo; "
+                               "`h5repack -f GZIP=4` makes a copy that it can read, if h5repack "
+                               "has that filter, and h5py does with `compression='gzip'`",
+                               name_of_filter(id, name.data())));
+      return;
+    }
+    array.filters.push_back({static_cast<FilterKind>(id), parameters[0]});
+  }
+}
+
+void read_fill(hid_t set, hid_t list, StoredArray& array) {
+  H5D_fill_value_t kind = H5D_FILL_VALUE_DEFAULT;
+  if (H5Pfill_value_defined(list, &kind) < 0 || kind != H5D_FILL_VALUE_USER_DEFINED) {
+    return;
+  }
+  const Hdf5Id type(H5Dget_type(set));
+  std::vector<std::byte> fill(static_cast<std::size_t>(array.element_bytes));
+  if (H5Tget_size(type.get()) == fill.size() &&
+      H5Pget_fill_value(list, type.get(), fill.data()) >= 0) {
+    array.fill = std::move(fill);
+  }
+}
+
+void read_chunks(hid_t set, hid_t list, StoredArray& array) {
+  std::array<hsize_t, max_dims> lengths = {};
+  if (H5Pget_chunk(list, max_dims, lengths.data()) != array.extents.ndims()) {
+    array.unreadable_reason = "its chunks have another number of dimensions";
+    return;
+  }
+  Extents chunk = Extents::zeros(array.extents.ndims());
+  for (int dim = 0; dim < chunk.ndims(); ++dim) {
+    chunk[dim] = static_cast<std::int64_t>(lengths[static_cast<std::size_t>(dim)]);
+    if (chunk[dim] < 1) {
+      array.unreadable_reason = "its chunks are empty";
+      return;
+    }
+  }
+  array.chunk = chunk;
+  read_filters(list, array);
+  read_fill(set, list, array);
+}
+
+void read_layout(hid_t set, std::uint64_t file_end, StoredArray& array) {
+  const Hdf5Id list(H5Dget_create_plist(set));
+  switch (H5Pget_layout(list.get())) {
+    case H5D_CHUNKED:
+      return read_chunks(set, list.get(), array);
+    case H5D_CONTIGUOUS:
+      if (H5Pget_external_count(list.get()) > 0) {
+        return mark_foreign(array,
+                            "its elements are in other files; `h5repack` makes a copy in "
+                            "which they are not");
+      }
+      return read_offset(set, file_end, array);
+    case H5D_COMPACT:
+      return mark_foreign(array,
+                          "its elements are part of its description; `h5repack -l CONTI` "
+                          "makes a copy in which they are not");
+    default:
+      return mark_foreign(array,
+                          "its elements are those of other data sets; `h5repack -l CONTI` "
+                          "makes a copy in which they are not");
+  }
+}
+
 void read_own_attributes(hid_t set, StoredArray& array) {
-  array.distribution = value_or(Attribute(set, "tessera_distribution"), std::string());
-  array.distribution_numbers =
-      Attribute(set, "tessera_distribution_numbers").list<std::int64_t>(H5T_NATIVE_INT64);
-  array.piece_elements = value_or(Attribute(set, "tessera_piece_elements"), std::int64_t{0});
-  array.checksums = Attribute(set, "tessera_checksums").list<std::uint64_t>(H5T_NATIVE_UINT64);
-  const bool fits = array.piece_elements >= 0 && piece_count(array) == std::ssize(array.checksums);
+  array.distribution = value_or(set, "tessera_distribution", std::string());
+  array.distribution_numbers = read_list<std::int64_t>(set, "tessera_distribution_numbers");
+  array.piece_elements = value_or(set, "tessera_piece_elements", std::int64_t{0});
+  array.checksums = read_list<std::uint64_t>(set, "tessera_checksums");
   if (array.piece_elements < 0) {
     array.unreadable_reason = "its pieces have a negative number of elements";
-  } else if (!array.checksums.empty() && !fits) {
+    array.piece_elements = 0;
+  } else if (!array.checksums.empty() && piece_count(array) != std::ssize(array.checksums)) {
     array.unreadable_reason = "its number of checksums differs from its number of pieces";
   }
   array.piece_elements =
       std::min(array.piece_elements, std::max<std::int64_t>(volume(array.extents), 1));
+}
+
+bool is_extendible(hid_t set) {
+  const Hdf5Id space(H5Dget_space(set));
+  std::array<hsize_t, max_dims> most = {};
+  const int ndims = H5Sget_simple_extent_ndims(space.get());
+  return ndims >= 1 && ndims <= max_dims &&
+         H5Sget_simple_extent_dims(space.get(), nullptr, most.data()) >= 0 &&
+         most[0] == unlimited && std::count(most.begin(), most.begin() + ndims, unlimited) == 1;
 }
 
 StoredArray read_array(hid_t set, std::string name, std::uint64_t file_end) {
@@ -165,55 +194,79 @@ StoredArray read_array(hid_t set, std::string name, std::uint64_t file_end) {
   array.name = std::move(name);
   recognise(Hdf5Id(H5Dget_type(set)).get(), array);
   if (read_extents(set, array)) {
-    read_own_attributes(set, array);
-    read_offset(set, file_end, array);
+    read_layout(set, file_end, array);
+    if (array.unreadable_reason.empty()) {
+      read_own_attributes(set, array);
+    }
+    array.is_extendible = array.is_chunked() && is_extendible(set);
   }
+  array.attributes = read_attributes(set);
   return array;
 }
 
-void read_arrays(hid_t file, std::uint64_t file_end, Catalog& catalog) {
-  H5G_info_t group = {};
-  H5Gget_info(file, &group);
-  for (hsize_t i = 0; i < group.nlinks; ++i) {
-    const ssize_t length =
-        H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, i, nullptr, 0, H5P_DEFAULT);
-    if (length < 0) {
-      continue;
+// Reads the objects of a group and of the groups in it.
+class GroupReader {
+ public:
+  GroupReader(std::uint64_t file_end, Catalog& catalog) : file_end_(file_end), catalog_(catalog) {}
+
+  /// `path` ends with '/', except that of the file itself, which is empty.
+  void read(hid_t group, const std::string& path, int depth) {
+    note_attributes(group, path.empty() ? "/" : path);
+    H5G_info_t info = {};
+    H5Gget_info(group, &info);
+    for (hsize_t i = 0; i < info.nlinks && objects_ < max_objects; ++i, ++objects_) {
+      const ssize_t length =
+          H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, nullptr, 0, H5P_DEFAULT);
+      if (length < 0) {
+        continue;
+      }
+      std::string name(static_cast<std::size_t>(length), '\0');
+      H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size() + 1,
+                         H5P_DEFAULT);
+      read_object(group, path + name, name, depth);
     }
-    std::string name(static_cast<std::size_t>(length), '\0');
-    H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size() + 1,
-                       H5P_DEFAULT);
+  }
+
+ private:
+  void read_object(hid_t group, const std::string& path, const std::string& name, int depth) {
     H5L_info_t link = {};
     // Links to other objects are not followed: they may lead into another file.
-    if (H5Lget_info(file, name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {
-      continue;
+    if (H5Lget_info(group, name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {
+      return note_not_kept(fmt::format("the link '/{}'", path));
     }
-    const Hdf5Id object(H5Oopen(file, name.c_str(), H5P_DEFAULT));
-    if (object.is_valid() && H5Iget_type(object.get()) == H5I_DATASET) {
-      catalog.arrays.push_back(read_array(object.get(), name, file_end));
+    const Hdf5Id object(H5Oopen(group, name.c_str(), H5P_DEFAULT));
+    const H5I_type_t kind = object.is_valid() ? H5Iget_type(object.get()) : H5I_BADID;
+    if (kind == H5I_GROUP && depth < max_depth) {
+      catalog_.groups.push_back({path, read_attributes(object.get())});
+      return read(object.get(), path + "/", depth + 1);
+    }
+    if (kind != H5I_DATASET) {
+      return note_not_kept(fmt::format("'/{}'", path));
+    }
+    catalog_.arrays.push_back(read_array(object.get(), path, file_end_));
+    if (catalog_.arrays.back().is_foreign || catalog_.arrays.back().extents.ndims() == 0) {
+      note_not_kept(fmt::format("the data set '/{}'", path));
+    }
+    note_attributes(object.get(), path);
+  }
+  void note_attributes(hid_t object, const std::string& path) {
+    if (const std::string name = attribute_not_copied(object); !name.empty()) {
+      note_not_kept(fmt::format("attribute '{}' of '{}'", name, path));
     }
   }
-}
+  void note_not_kept(std::string what) {
+    if (catalog_.not_kept.empty()) {
+      catalog_.not_kept = std::move(what);
+    }
+  }
 
-void read_attributes(hid_t file, Catalog& catalog) {
-  for (hsize_t i = 0;; ++i) {
-    const ssize_t length =
-        H5Aget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, i, nullptr, 0, H5P_DEFAULT);
-    if (length < 0) {
-      return;
-    }
-    std::string name(static_cast<std::size_t>(length), '\0');
-    H5Aget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, i, name.data(), name.size() + 1,
-                       H5P_DEFAULT);
-    auto value = Attribute(file, name.c_str()).value();
-    if (value && !name.starts_with(reserved_prefix)) {
-      catalog.attributes.emplace_back(std::move(name), std::move(*value));
-    }
-  }
-}
+  std::uint64_t file_end_;
+  Catalog& catalog_;
+  std::size_t objects_ = 0;
+};
 
 Status check_format(hid_t file, const FileImage& image, const std::string& path, Catalog& catalog) {
-  const auto format = value_or(Attribute(file, "tessera_checkpoint"), std::int64_t{0});
+  const auto format = value_or(file, "tessera_checkpoint", std::int64_t{0});
   catalog.is_ours = format != 0;
   if (catalog.is_ours && format != checkpoint_format) {
     return Status::error(
@@ -247,9 +300,35 @@ Result<Catalog> read_catalog(FileImage& image, const std::string& path) {
   }
   Catalog catalog;
   TESSERA_RETURN_IF_ERROR(check_format(file.get(), image, path, catalog));
-  read_arrays(file.get(), image.end(), catalog);
-  read_attributes(file.get(), catalog);
+  catalog.groups.push_back({"/", read_attributes(file.get())});
+  catalog.grid = read_list<double>(file.get(), "tessera_grid");
+  GroupReader(image.end(), catalog).read(file.get(), "", 0);
+  const Hdf5Id creation(H5Fget_create_plist(file.get()));
+  hsize_t user_bytes = 0;
+  if (H5Pget_userblock(creation.get(), &user_bytes) < 0 || user_bytes > 0) {
+    catalog.not_kept = "its user block";
+  }
   return catalog;
+}
+
+Result<std::vector<ChunkPlace>> find_chunks(FileImage& image, const StoredArray& array,
+                                            const ChunkRange& range, std::int64_t first,
+                                            std::int64_t last) {
+  const Hdf5ErrorSilencer quiet;
+  const Hdf5Id access = file_access_list(image);
+  const Hdf5Id file(H5Fopen("checkpoint", H5F_ACC_RDONLY, access.get()));
+  const Hdf5Id set(H5Dopen2(file.get(), array.name.c_str(), H5P_DEFAULT));
+  if (!set.is_valid()) {
+    return hdf5_failure(fmt::format("find data set '{}' again", array.name));
+  }
+  const ChunkFinder finder(set.get(), image, array.name);
+  std::vector<ChunkPlace> places;
+  places.reserve(static_cast<std::size_t>(last - first));
+  for (std::int64_t i = first; i < last; ++i) {
+    TESSERA_ASSIGN_OR_RETURN(const ChunkPlace place, finder.find(range.number(i)));
+    places.push_back(place);
+  }
+  return places;
 }
 
 }  // namespace tessera::arrays::detail

@@ -7,6 +7,7 @@
 
 #include "arrays/checkpoint/catalog.hpp"
 #include "arrays/checkpoint/hdf5_driver.hpp"
+#include "rma/element.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -14,8 +15,11 @@ namespace tessera::arrays::detail {
 /// everything else as opaque bytes of the element's size.
 Hdf5Id type_of(const StoredArray& array);
 
-/// Sets type, is_opaque, element_bytes and type_text for elements of an HDF5 type, or
-/// unreadable_reason if they can't be read.
+/// The type of an array's elements.
+Hdf5Id type_of_element(rma::ElementType element);
+
+/// Sets what describes the elements of an HDF5 type: type, is_opaque, is_native, holders,
+/// encoded_type, element_bytes and type_text; or unreadable_reason if they can't be read.
 void recognise(hid_t type, StoredArray& array);
 
 }  // namespace tessera::arrays::detail

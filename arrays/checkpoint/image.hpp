@@ -6,7 +6,9 @@
 // libhdf5 therefore never accesses the disk. It can't fail halfway if space runs out, and gets no
 // damaged bytes (trailer.hpp), which can crash it.
 //
-//     written     the fragments that libhdf5 wrote, by offset; nothing else takes memory
+//     written     the fragments that libhdf5 wrote, by offset; nothing else takes memory. After
+//                 begin_at() all but the superblock, which is at 0, lies after that offset, so that
+//                 a new description never overwrites an old one
 //     guarded     the same, read from a file and verified
 //     unguarded   a file of another program: every read goes to the file
 //
@@ -16,12 +18,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "arrays/checkpoint/file.hpp"
 
 namespace tessera::arrays::detail {
+
+struct ByteRange {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
 
 class FileImage {
  public:
@@ -43,6 +51,20 @@ class FileImage {
   /// The end that libhdf5 states, which the file itself contains.
   [[nodiscard]] std::uint64_t superblock_end() const noexcept { return superblock_end_; }
   void set_superblock_end(std::uint64_t end) noexcept { superblock_end_ = end; }
+  /// Where descriptions begin; see above. Unset again after the last one.
+  void begin_at(std::optional<std::uint64_t> offset) noexcept { start_ = offset; }
+  [[nodiscard]] std::optional<std::uint64_t> start() const noexcept { return start_; }
+
+  /// Until it is unset: the elements that libhdf5 makes room for have this range of the file, and
+  /// what it writes there is discarded, since the ranks write elements themselves.
+  void place_elements(std::optional<ByteRange> range) noexcept { placed_ = range; }
+  [[nodiscard]] const std::optional<ByteRange>& placed_elements() const noexcept { return placed_; }
+  /// In trace mode, libhdf5's reads of elements are not carried out: traced() is the last of them.
+  void trace_elements(bool is_on) noexcept { is_traced_ = is_on; }
+  [[nodiscard]] bool is_traced() const noexcept { return is_traced_; }
+  void set_traced(const ByteRange& range) noexcept { traced_ = range; }
+  [[nodiscard]] const ByteRange& traced() const noexcept { return traced_; }
+
   /// The written fragments; they neither overlap nor touch.
   [[nodiscard]] const Fragments& fragments() const noexcept { return fragments_; }
 
@@ -52,6 +74,10 @@ class FileImage {
   const File* file_ = nullptr;
   std::uint64_t end_ = 0;
   std::uint64_t superblock_end_ = 0;
+  std::optional<std::uint64_t> start_;
+  std::optional<ByteRange> placed_;
+  ByteRange traced_;
+  bool is_traced_ = false;
   Fragments fragments_;
 };
 

@@ -23,9 +23,9 @@ using rma::Status;
 // Two buffers of one piece each.
 class Buffers {
  public:
-  static Result<Buffers> allocate(const StoredArray& stored) {
+  static Result<Buffers> allocate(const StoredArray& stored, std::int64_t element_bytes) {
     const std::int64_t elements = std::min(stored.piece_elements, volume(stored.extents));
-    const auto bytes = static_cast<std::size_t>(elements * stored.element_bytes);
+    const auto bytes = static_cast<std::size_t>(elements * element_bytes);
     Buffers buffers;
     for (Memory& memory : buffers.memory_) {
       memory.reset(static_cast<std::byte*>(
@@ -66,27 +66,23 @@ struct Piece {
   std::size_t bytes;
 };
 
-// Moves a piece's boxes: move(box, address of its elements in `buffer`).
-template <class Move>
-Handle start(const StoredArray& stored, const Piece& piece, std::byte* buffer, const Move& move) {
+// Moves the elements of a piece that the part has.
+Handle start(const Transfer& transfer, const ArrayPart& part, const StoredArray& stored,
+             const Piece& piece, std::byte* buffer) {
+  const auto bytes = static_cast<std::int64_t>(part.array().element_bytes());
   Handle all;
   for_each_box(stored.extents, piece.first, piece.last, [&](const Box& box, std::int64_t offset) {
-    all.collect(move(
-        box, LocalBuffer{buffer + offset * stored.element_bytes, dense_strides(box.extents())}));
+    const Box common = intersect(box, part.stored());
+    if (common.is_empty()) {
+      return;
+    }
+    const Strides strides = dense_strides(box.extents());
+    for (int dim = 0; dim < box.ndims(); ++dim) {
+      offset += (common.lo(dim) - box.lo(dim)) * strides[dim];
+    }
+    all.collect(part.start(transfer, common, buffer + offset * bytes, strides));
   });
   return all;
-}
-Handle start_get(const ArrayBase& array, const StoredArray& stored, const Piece& piece,
-                 std::byte* to) {
-  return start(stored, piece, to, [&](const Box& box, const LocalBuffer& local) {
-    return array.get_box_async(box, local);
-  });
-}
-Handle start_put(const ArrayBase& array, const StoredArray& stored, const Piece& piece,
-                 std::byte* from) {
-  return start(stored, piece, from, [&](const Box& box, const LocalBuffer& local) {
-    return array.put_box_async(box, local);
-  });
 }
 
 std::string describe(const StoredArray& stored, std::int64_t number) {
@@ -114,25 +110,54 @@ std::int64_t pieces_per_member(const StoredArray& array, std::int64_t members) n
   return (piece_count(array) + members - 1) / members;
 }
 
+namespace {
+
+Slab share_of(std::int64_t first, std::int64_t count, std::int64_t member, std::int64_t members) {
+  const std::int64_t each = (count + members - 1) / members;
+  return {first + std::min(count, member * each), first + std::min(count, (member + 1) * each)};
+}
+
+std::int64_t number_of(const Extents& extents, const Index& index) {
+  const Strides strides = dense_strides(extents);
+  std::int64_t number = 0;
+  for (int dim = 0; dim < extents.ndims(); ++dim) {
+    number += index[dim] * strides[dim];
+  }
+  return number;
+}
+
+}  // namespace
+
 Slab slab_of(const StoredArray& array, rma::TeamRank member, std::int64_t members) noexcept {
-  const std::int64_t count = piece_count(array);
-  const std::int64_t each = pieces_per_member(array, members);
-  return {std::min(count, member.value * each), std::min(count, (member.value + 1) * each)};
+  return share_of(0, piece_count(array), member.value, members);
+}
+
+Slab slab_of(const StoredArray& array, const Box& box, rma::TeamRank member,
+             std::int64_t members) noexcept {
+  Index last = box.hi();
+  for (int dim = 0; dim < box.ndims(); ++dim) {
+    --last[dim];
+  }
+  const std::int64_t from = number_of(array.extents, box.lo()) / array.piece_elements;
+  const std::int64_t to = number_of(array.extents, last) / array.piece_elements + 1;
+  return share_of(from, to - from, member.value, members);
 }
 
 Result<std::vector<std::uint64_t>> write_slab(const File& file, const StoredArray& stored,
-                                              const Slab& slab, const ArrayBase& array) {
+                                              const Slab& slab, const ArrayPart& part) {
   std::vector<std::uint64_t> checksums;
   if (slab.first == slab.last) {
     return checksums;
   }
   // Declared before the handle, whose destructor waits for transfers into the buffers.
-  TESSERA_ASSIGN_OR_RETURN(const Buffers buffers, Buffers::allocate(stored));
-  Handle next = start_get(array, stored, Piece(stored, slab.first), buffers.of(slab.first));
+  TESSERA_ASSIGN_OR_RETURN(const Buffers buffers, Buffers::allocate(stored, stored.element_bytes));
+  Handle next =
+      start(Transfer::get(), part, stored, Piece(stored, slab.first), buffers.of(slab.first));
   for (std::int64_t number = slab.first; number < slab.last; ++number) {
     TESSERA_RETURN_IF_ERROR(next.wait());
     if (number + 1 < slab.last) {
-      next = start_get(array, stored, Piece(stored, number + 1), buffers.of(number + 1));
+      next =
+          start(Transfer::get(), part, stored, Piece(stored, number + 1), buffers.of(number + 1));
     }
     const Piece piece(stored, number);
     const std::span<const std::byte> bytes(buffers.of(number), piece.bytes);
@@ -144,11 +169,12 @@ Result<std::vector<std::uint64_t>> write_slab(const File& file, const StoredArra
 }
 
 Status read_slab(const File& file, const StoredArray& stored, const Slab& slab,
-                 const ArrayBase* array) {
+                 const ArrayPart* part, const ElementConverter& converter) {
   if (slab.first == slab.last) {
     return {};
   }
-  TESSERA_ASSIGN_OR_RETURN(const Buffers buffers, Buffers::allocate(stored));
+  TESSERA_ASSIGN_OR_RETURN(const Buffers buffers,
+                           Buffers::allocate(stored, converter.max_bytes(stored)));
   std::array<Handle, 2> puts;
   for (std::int64_t number = slab.first; number < slab.last; ++number) {
     Handle& put = puts[static_cast<std::size_t>(number % 2)];
@@ -158,8 +184,9 @@ Status read_slab(const File& file, const StoredArray& stored, const Slab& slab,
     TESSERA_RETURN_IF_ERROR(file.read_at(piece.offset, {buffer, piece.bytes})
                                 .context("reading " + describe(stored, number)));
     TESSERA_RETURN_IF_ERROR(check_piece(stored, number, {buffer, piece.bytes}));
-    if (array != nullptr) {
-      put = start_put(*array, stored, piece, buffer);
+    if (part != nullptr) {
+      TESSERA_RETURN_IF_ERROR(converter.convert(buffer, piece.last - piece.first));
+      put = start(Transfer::put(), *part, stored, piece, buffer);
     }
   }
   TESSERA_RETURN_IF_ERROR(puts[0].wait());

@@ -5,10 +5,13 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "arrays/call_signature.hpp"
 #include "arrays/checkpoint.hpp"
 #include "arrays/checkpoint/checksum.hpp"
+#include "arrays/checkpoint/chunk_reader.hpp"
+#include "arrays/checkpoint/element_converter.hpp"
 #include "arrays/checkpoint/file.hpp"
 #include "arrays/checkpoint/hdf5.hpp"
 #include "arrays/checkpoint/members.hpp"
@@ -34,21 +37,28 @@ std::string name_of(std::optional<rma::ElementType> type, std::int64_t element_b
 Status check_type(const StoredArray& stored, const ElementKind& element) {
   const auto& type = element.type;
   const auto bytes = static_cast<std::int64_t>(element.bytes);
-  const bool fits = type ? stored.type == type : stored.is_opaque && stored.element_bytes == bytes;
+  const bool fits = type ? (stored.holders >> static_cast<unsigned>(*type) & 1U) != 0
+                         : stored.is_opaque && stored.element_bytes == bytes;
   return fits ? Status()
               : invalid(fmt::format("it holds {}, not {}", stored.type_text, name_of(type, bytes)))
-                    .hint("ask for the type that the file has (Checkpoint::info)");
+                    .hint(
+                        "ask for the type that the file has, or one that holds all its values "
+                        "(Checkpoint::info)");
 }
 
-// A value that all members with the same file get: its length and its last bytes, which differ if
-// anything except elements differs.
+// A value that all members with the same file get: its length and its first and last bytes, which
+// differ if anything except elements differs.
 Result<std::array<std::uint64_t, 2>> identity_of(const File& file) {
-  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
-  std::array<std::byte, 64> last = {};
-  const std::uint64_t count = std::min<std::uint64_t>(size, last.size());
-  TESSERA_RETURN_IF_ERROR(file.read_at(size - count, std::span(last).first(count)));
-  return std::array<std::uint64_t, 2>{size, checksum(last)};
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, description_end(file));
+  std::array<std::byte, 128> both = {};
+  const std::uint64_t count = std::min<std::uint64_t>(size, both.size() / 2);
+  TESSERA_RETURN_IF_ERROR(file.read_at(0, std::span(both).first(count)));
+  TESSERA_RETURN_IF_ERROR(file.read_at(size - count, std::span(both).last(count)));
+  return std::array<std::uint64_t, 2>{size, checksum(both)};
 }
+
+// Chunks whose places are known at a time, on all ranks: about 1 MiB.
+constexpr std::int64_t chunks_at_a_time = 32768;
 
 std::string list_names(const std::vector<std::string>& names) {
   return names.empty() ? "nothing" : fmt::format("'{}'", fmt::join(names, "', '"));
@@ -66,7 +76,7 @@ class CheckpointState {
   /// Checks that all members request the same array, that the file has it, and that elements have
   /// this type.
   Status check_call(const std::string& name, const Status& own_status);
-  Status read(const StoredArray& stored, const ArrayBase* array);
+  Status read(const StoredArray& stored, const ArrayPart* part);
 
   [[nodiscard]] Result<const StoredArray*> find(std::string_view name) const;
   [[nodiscard]] Status check_readable(const StoredArray& stored) const;
@@ -89,11 +99,16 @@ class CheckpointState {
   }
   Status load_catalog();
   Status open_file();
+  Status read_all_chunks(const StoredArray& stored, const ArrayPart* part,
+                         const ElementConverter& converter);
+  Result<std::vector<ChunkPlace>> places_of(const StoredArray& stored, const ChunkRange& range,
+                                            std::int64_t first);
 
   rma::Job job_;
   rma::Team team_;
   std::string path_;
   File file_;
+  std::optional<FileImage> image_;  // on the leader only
   Catalog catalog_;
 };
 
@@ -127,12 +142,8 @@ Status CheckpointState::open_file() {
 Status CheckpointState::load_catalog() {
   TESSERA_RETURN_IF_ERROR(check_hdf5());
   TESSERA_RETURN_IF_ERROR(open_file());
-  TESSERA_ASSIGN_OR_RETURN(std::optional<FileImage> image, read_with_trailer(file_));
-  if (!image) {
-    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file_.size());
-    image.emplace(file_, size);
-  }
-  TESSERA_ASSIGN_OR_RETURN(catalog_, read_catalog(*image, path_));
+  TESSERA_ASSIGN_OR_RETURN(image_, read_image(file_));
+  TESSERA_ASSIGN_OR_RETURN(catalog_, read_catalog(*image_, path_));
   for (StoredArray& stored : catalog_.arrays) {
     if (stored.piece_elements == 0) {
       stored.piece_elements =
@@ -171,8 +182,9 @@ Result<const StoredArray*> CheckpointState::find(const std::string& name,
 Status CheckpointState::check_readable(const StoredArray& stored) const {
   return stored.unreadable_reason.empty()
              ? Status()
-             : Status::error(catalog_.is_ours ? Code::protocol : Code::unsupported,
-                             "it can't be read: " + stored.unreadable_reason);
+             : Status::error(
+                   catalog_.is_ours && !stored.is_foreign ? Code::protocol : Code::unsupported,
+                   "it can't be read: " + stored.unreadable_reason);
 }
 
 std::optional<Distribution> CheckpointState::distribution_of(const StoredArray& stored) const {
@@ -190,10 +202,63 @@ Status CheckpointState::check_call(const std::string& name, const Status& own_st
   return check_same_call(team_, "array", name);
 }
 
-Status CheckpointState::read(const StoredArray& stored, const ArrayBase* array) {
+Status CheckpointState::read(const StoredArray& stored, const ArrayPart* part) {
   const rma::LabelScope scope(team_, call("read"));
-  Status own_status = read_slab(file_, stored, slab_of(stored, team_.rank(), team_.size()), array);
-  return array == nullptr ? team_.agree(own_status) : array->sync(std::move(own_status));
+  const Box box = part == nullptr ? Box::whole(stored.extents) : part->stored();
+  auto converter =
+      part == nullptr ? Result<ElementConverter>(ElementConverter()) : team_.agree([&] {
+        return ElementConverter::create(stored, part->array().element().type);
+      });
+  TESSERA_RETURN_IF_ERROR(converter.status());
+  Status own_status;
+  if (box.is_empty()) {
+    // Nothing to read; the members still synchronise.
+  } else if (stored.is_chunked()) {
+    own_status = read_all_chunks(stored, part, *converter);
+  } else {
+    const Slab slab = slab_of(stored, box, team_.rank(), team_.size());
+    own_status = rma::detail::catch_bad_alloc(
+        [&] { return read_slab(file_, stored, slab, part, *converter); });
+  }
+  return part == nullptr ? team_.agree(own_status) : part->array().sync(std::move(own_status));
+}
+
+// The members agree after each batch, so all end with the same one.
+Status CheckpointState::read_all_chunks(const StoredArray& stored, const ArrayPart* part,
+                                        const ElementConverter& converter) {
+  const Box box = part == nullptr ? Box::whole(stored.extents) : part->stored();
+  const ChunkRange range(ChunkGrid(stored.extents, stored.chunk), box);
+  for (std::int64_t first = 0; first < range.count(); first += chunks_at_a_time) {
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<ChunkPlace> all, places_of(stored, range, first));
+    TESSERA_RETURN_IF_ERROR(team_.agree([&] {
+      std::vector<ChunkPlace> own;
+      const auto members = static_cast<std::size_t>(team_.size());
+      for (auto i = static_cast<std::size_t>(team_.rank().value); i < all.size(); i += members) {
+        own.push_back(all[i]);
+      }
+      return read_chunks(file_, stored, own, part, converter);
+    }));
+  }
+  return {};
+}
+
+Result<std::vector<ChunkPlace>> CheckpointState::places_of(const StoredArray& stored,
+                                                           const ChunkRange& range,
+                                                           std::int64_t first) {
+  return team_.do_together([&]() -> Result<std::vector<ChunkPlace>> {
+    const std::int64_t last = std::min(range.count(), first + chunks_at_a_time);
+    std::vector<ChunkPlace> places(static_cast<std::size_t>(last - first));
+    const auto found = team_.agree([&] {
+      return is_leader(team_) ? find_chunks(*image_, stored, range, first, last)
+                              : Result<std::vector<ChunkPlace>>(std::vector<ChunkPlace>());
+    });
+    TESSERA_RETURN_IF_ERROR(found.status());
+    if (is_leader(team_)) {
+      places = *found;
+    }
+    TESSERA_RETURN_IF_ERROR(team_.broadcast(std::as_writable_bytes(std::span(places)), leader));
+    return places;
+  });
 }
 
 }  // namespace detail
@@ -244,41 +309,65 @@ Result<StoredArrayInfo> Checkpoint::info(std::string_view name) const {
                          stored->element_bytes,
                          stored->type_text,
                          state_->distribution_of(*stored),
-                         !stored->checksums.empty()};
+                         !stored->checksums.empty(),
+                         stored->chunk,
+                         stored->is_extendible,
+                         stored->unreadable_reason};
 }
 
-std::vector<std::string> Checkpoint::attribute_names() const {
+std::vector<std::string> Checkpoint::attribute_names(std::string_view object) const {
   std::vector<std::string> names;
-  if (state_) {
-    for (const auto& [name, value] : state_->catalog().attributes) {
+  const detail::StoredAttributes* const attributes =
+      state_ ? state_->catalog().attributes_of(object) : nullptr;
+  if (attributes != nullptr) {
+    for (const auto& [name, value] : *attributes) {
       names.push_back(name);
     }
   }
   return names;
 }
 
-Result<AttributeValue> Checkpoint::find_attribute(std::string_view name, std::size_t kind) const {
+namespace {
+
+// "attribute 'step' of checkpoint 'run.h5'", or of one of its objects.
+std::string describe_attribute(std::string_view name, std::string_view object,
+                               const std::string& file) {
+  return object == "/" ? fmt::format("attribute '{}' of {}", name, file)
+                       : fmt::format("attribute '{}' of '{}' of {}", name, object, file);
+}
+
+}  // namespace
+
+Result<AttributeValue> Checkpoint::find_attribute(std::string_view object,
+                                                  std::string_view name) const {
   if (!state_) {
     return moved_from();
   }
-  constexpr std::array<std::string_view, 3> kinds = {"a whole number", "a floating-point number",
-                                                     "a string"};
-  for (const auto& [each, value] : state_->catalog().attributes) {
-    if (each != name) {
-      continue;
-    }
-    if (value.index() != kind) {
-      return state_->team().name_rank(
-          Status::error(Code::invalid_argument,
-                        fmt::format("attribute '{}' of {} is {}, not {}", name,
-                                    state_->describe_file(), kinds[value.index()], kinds[kind])));
-    }
-    return value;
+  const detail::StoredAttributes* const attributes = state_->catalog().attributes_of(object);
+  if (attributes == nullptr) {
+    return state_->team().name_rank(detail::invalid(
+        fmt::format("there is no array or group '{}' in {}", object, state_->describe_file())));
   }
+  for (const auto& [each, value] : *attributes) {
+    if (each == name) {
+      return value;
+    }
+  }
+  const std::string where = object == "/"
+                                ? state_->describe_file()
+                                : fmt::format("'{}' of {}", object, state_->describe_file());
   return state_->team().name_rank(
-      Status::error(Code::invalid_argument,
-                    fmt::format("there is no attribute '{}' in {}", name, state_->describe_file()))
-          .hint(fmt::format("it has {}", detail::list_names(attribute_names()))));
+      detail::invalid(fmt::format("there is no attribute '{}' in {}", name, where))
+          .hint(fmt::format("it has {}", detail::list_names(attribute_names(object)))));
+}
+
+Status Checkpoint::explain_kind(std::string_view object, std::string_view name,
+                                const AttributeValue& value, const AttributeValue& wanted) const {
+  const std::string what = describe_attribute(name, object, state_->describe_file());
+  return state_->team().name_rank(detail::invalid(
+      kind_of(value) == kind_of(wanted)
+          ? fmt::format("{} is {} that the requested type can't hold", what, kind_of(value))
+          : fmt::format("{} is {}, not {}", what, kind_of(value), kind_of(wanted))));
 }
 
 Result<Checkpoint::Plan> Checkpoint::plan_for(const std::string& name, const ElementKind& element) {
@@ -329,15 +418,34 @@ Status Checkpoint::read_into(const std::string& name, ArrayBase& array) {
     own_status = detail::check_array(array, state_->team(), Transfer::put());
   }
   if (own_status.ok() && array.extents() != (*stored)->extents) {
-    own_status = Status::error(Code::invalid_argument,
-                               fmt::format("extents differ: {} in the file, and {} in {}",
-                                           to_string((*stored)->extents),
-                                           to_string(array.extents()), array.describe()))
-                     .hint("read into an array with the extents in the file");
+    own_status = detail::invalid(fmt::format("extents differ: {} in the file, and {} in {}",
+                                             to_string((*stored)->extents),
+                                             to_string(array.extents()), array.describe()))
+                     .hint("read into an array with the extents in the file, or read a part of it");
   }
   const std::string attempt = state_->describe("reading", name);
   TESSERA_RETURN_IF_ERROR(state_->check_call(name, own_status).context(attempt));
-  return state_->read(**stored, &array).context(attempt);
+  const detail::ArrayPart whole(array);
+  return state_->read(**stored, &whole).context(attempt);
+}
+
+Status Checkpoint::read_part(const std::string& name, const Box& from, ArrayBase& array,
+                             const Box& to) {
+  if (!state_) {
+    return moved_from();
+  }
+  const auto stored = state_->find(name, array.element());
+  const auto make_part = [&]() -> Result<detail::ArrayPart> {
+    TESSERA_RETURN_IF_ERROR(stored.status());
+    TESSERA_RETURN_IF_ERROR(detail::check_array(array, state_->team(), Transfer::put()));
+    TESSERA_RETURN_IF_ERROR(check_inside(from, (*stored)->extents).context("the box in the file"));
+    return detail::ArrayPart::create(array, Section(to, Extents::filled(to.ndims(), 1)), from);
+  };
+  const auto part = make_part();
+  const std::string attempt = state_->describe("reading a part of", name);
+  const std::string boxes = fmt::format("{} {} {}", name, to_string(from), to_string(to));
+  TESSERA_RETURN_IF_ERROR(state_->check_call(boxes, part.status()).context(attempt));
+  return state_->read(**stored, &*part).context(attempt);
 }
 
 Status Checkpoint::verify(const std::string& name) {

@@ -21,6 +21,8 @@ using rma::Status;
 
 constexpr std::uint64_t trailer_format = 1;
 constexpr std::array<char, 8> mark = {'T', 'E', 'S', 'S', 'E', 'R', 'A', '\n'};
+constexpr std::array<char, 8> front_mark = {'t', 'e', 's', 's', 'e', 'r', 'a', '\n'};
+constexpr std::array<unsigned char, 8> hdf5_mark = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 constexpr std::size_t footer_words = 5;
 constexpr std::size_t footer_bytes = footer_words * word_bytes;
@@ -60,6 +62,45 @@ std::vector<std::uint64_t> trailer_words(const FileImage& image) {
   words.push_back(little_endian(content.value()));
   words.push_back(little_endian(checksum(bytes_of(words))));
   return words;
+}
+
+// The guard with a front, if a file has one.
+struct Front {
+  std::uint64_t hdf5_end = 0;
+  std::uint64_t guard_end = 0;
+};
+
+// The superblock, of version 2 or 3, has the end of the HDF5 part after two other offsets.
+Result<std::optional<Front>> find_front(const File& file, std::uint64_t size) {
+  struct Superblock {
+    std::array<unsigned char, 8> mark;
+    unsigned char version;
+    std::array<unsigned char, 3> sizes_and_flags;
+    std::array<unsigned char, 16> addresses;
+    std::array<unsigned char, 8> end;
+  } superblock = {};
+  std::array<std::uint64_t, 2> front = {};
+  if (size < sizeof superblock + sizeof front) {
+    return std::optional<Front>();
+  }
+  TESSERA_RETURN_IF_ERROR(file.read_at(0, std::as_writable_bytes(std::span(&superblock, 1))));
+  const std::uint64_t end = little_endian(std::bit_cast<std::uint64_t>(superblock.end));
+  const bool has_end = superblock.mark == hdf5_mark && superblock.version >= 2 &&
+                       superblock.version <= 3 && superblock.sizes_and_flags[0] == word_bytes;
+  if (!has_end || end > size - sizeof front) {
+    return std::optional<Front>();
+  }
+  TESSERA_RETURN_IF_ERROR(file.read_at(end, std::as_writable_bytes(std::span(front))));
+  if (front[0] != std::bit_cast<std::uint64_t>(front_mark)) {
+    return std::optional<Front>();
+  }
+  const std::uint64_t length = little_endian(front[1]);
+  if (length > size - end - sizeof front) {
+    return Status::error(Code::protocol,
+                         fmt::format("{} is damaged: its guard ends beyond the file", file.path()))
+        .hint("the file is truncated; use another one");
+  }
+  return std::optional<Front>(Front{end, end + sizeof front + length});
 }
 
 // The guard's words, verified; unset if the file has no guard.
@@ -132,15 +173,38 @@ Status write_with_trailer(const File& file, const FileImage& image) {
   return file.write_at(image.end(), bytes_of(words));
 }
 
+std::vector<std::uint64_t> trailer_with_front(const FileImage& image) {
+  std::vector<std::uint64_t> words = trailer_words(image);
+  words.insert(words.begin(), {std::bit_cast<std::uint64_t>(front_mark),
+                               little_endian(words.size() * word_bytes)});
+  return words;
+}
+
+Result<std::uint64_t> description_end(const File& file) {
+  TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
+  TESSERA_ASSIGN_OR_RETURN(const std::optional<Front> front, find_front(file, size));
+  return front ? front->guard_end : size;
+}
+
+Result<FileImage> read_image(const File& file) {
+  TESSERA_ASSIGN_OR_RETURN(std::optional<FileImage> image, read_with_trailer(file));
+  if (!image) {
+    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
+    image.emplace(file, size);
+  }
+  return *std::move(image);
+}
+
 Result<std::optional<FileImage>> read_with_trailer(const File& file) {
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> words, read_words(file, size));
+  TESSERA_ASSIGN_OR_RETURN(const std::optional<Front> front, find_front(file, size));
+  const std::uint64_t guard_end = front ? front->guard_end : size;
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> words, read_words(file, guard_end));
   if (words.empty()) {
     return std::optional<FileImage>();
   }
   FileImage image;
-  const std::uint64_t end = size - words.size() * word_bytes;
-  image.set_end(end);
+  image.set_end(front ? front->hdf5_end : size - words.size() * word_bytes);
   TESSERA_RETURN_IF_ERROR(load(file, words, image));
   return std::optional<FileImage>(std::move(image));
 }

@@ -12,10 +12,15 @@
 //
 // HDF5's own tools ignore bytes after the end. If such a tool changes the file, it removes the
 // guard, and the file is then read without it.
+//
+// Output, which appends to files, puts a front of 16 bytes before the table: "tessera\n" and the
+// length of table and footer. The guard then begins where the superblock says that the HDF5 part
+// ends, and whatever follows it, after a crash, doesn't matter.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "arrays/checkpoint/file.hpp"
 #include "arrays/checkpoint/image.hpp"
@@ -25,6 +30,17 @@ namespace tessera::arrays::detail {
 /// Writes the image's fragments at their offsets, and the guard after the image's end; nothing
 /// else.
 rma::Status write_with_trailer(const File& file, const FileImage& image);
+
+/// The guard of an image with a front. It belongs at the image's end, before its superblock is
+/// written.
+std::vector<std::uint64_t> trailer_with_front(const FileImage& image);
+
+/// The image of a file: guarded if it has a guard, and otherwise unguarded. Requires: the file
+/// outlives the image. Errors: as read_with_trailer().
+rma::Result<FileImage> read_image(const File& file);
+
+/// The end of a file without what may follow its guard with a front.
+rma::Result<std::uint64_t> description_end(const File& file);
 
 /// The image of a file that has a guard; unset for a file without one. Errors: protocol for damage,
 /// unsupported for an unknown format, and those of reading.

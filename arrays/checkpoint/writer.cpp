@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrays/checkpoint.hpp"
+#include "arrays/checkpoint/attributes.hpp"
 #include "arrays/checkpoint/checksum.hpp"
 #include "arrays/checkpoint/file.hpp"
 #include "arrays/checkpoint/hdf5.hpp"
@@ -41,18 +42,10 @@ Status check_name(const std::string& name, const std::vector<std::string>& taken
   return {};
 }
 
-Status check_attribute(const std::string& name, const AttributeValue& value,
-                       const std::vector<std::string>& taken) {
+Status check_new_attribute(const std::string& name, const AttributeValue& value,
+                           const std::vector<std::string>& taken) {
   TESSERA_RETURN_IF_ERROR(check_name(name, taken));
-  if (name.starts_with(reserved_prefix)) {
-    return invalid(fmt::format("'{}' is reserved", name))
-        .hint(fmt::format("names that begin with {} are reserved for Tessera", reserved_prefix));
-  }
-  const auto* const text = std::get_if<std::string>(&value);
-  if (text != nullptr && text->find('\0') != std::string::npos) {
-    return invalid(fmt::format("the text of '{}' contains a zero byte", name));
-  }
-  return {};
+  return check_attribute(name, value);
 }
 
 // A hash of all properties of an array that its file stores.
@@ -61,12 +54,6 @@ std::uint64_t array_hash(const ArrayBase& array) {
       fingerprint(array.distribution()), array.element_bytes(),
       array.element().type ? static_cast<std::uint64_t>(*array.element().type) + 1 : 0};
   return checksum(std::as_bytes(std::span(words)));
-}
-
-std::uint64_t array_hash(const AttributeValue& value) {
-  const std::string text =
-      std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
-  return checksum(std::as_bytes(std::span(text))) + value.index();
 }
 
 StoredArray describe(const ArrayBase& array, const std::string& name, std::int64_t piece_bytes) {
@@ -214,7 +201,7 @@ Status CheckpointWriterState::make_room(StoredArray& stored) {
 
 Status CheckpointWriterState::write_elements(StoredArray& stored, ArrayBase& array) {
   const Slab slab = slab_of(stored, team_.rank(), team_.size());
-  auto checksums = write_slab(file_, stored, slab, array);
+  auto checksums = write_slab(file_, stored, slab, ArrayPart(array));
   // This also means that no member reads the array any more.
   TESSERA_RETURN_IF_ERROR(team_.agree(checksums.status()));
   TESSERA_RETURN_IF_ERROR(share_checksums(stored, std::move(checksums).take()));
@@ -241,8 +228,8 @@ Status CheckpointWriterState::share_checksums(StoredArray& stored,
 Status CheckpointWriterState::add_attribute(const std::string& name, const AttributeValue& value) {
   TESSERA_RETURN_IF_ERROR(check_usable());
   const rma::LabelScope scope(team_, call("add_attribute"));
-  TESSERA_RETURN_IF_ERROR(team_.agree(check_attribute(name, value, attribute_names_)));
-  TESSERA_RETURN_IF_ERROR(check_same_call(team_, "attribute", name, array_hash(value)));
+  TESSERA_RETURN_IF_ERROR(team_.agree(check_new_attribute(name, value, attribute_names_)));
+  TESSERA_RETURN_IF_ERROR(check_same_call(team_, "attribute", name, hash_of(value)));
   attribute_names_.push_back(name);
   return record_failure(
       team_.agree(is_leader(team_) ? hdf5_->add_attribute(name, value) : Status()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fortran/c/checkpoint.h"
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -168,6 +169,38 @@ Status read(const tessera_checkpoint* handle, const char* name,
       result);
 }
 
+Status read_part(FileContents& contents, const char* name, const std::int64_t* lo,
+                 const std::int64_t* hi, const tessera_part& to) {
+  const auto array = open_array(to.array);
+  TESSERA_RETURN_IF_ERROR(report_to_team(contents.team, array.status()));
+  TESSERA_RETURN_IF_ERROR(check_named(contents.team, name, "array's name", name));
+  const auto stored = contents.file.info(name);
+  TESSERA_RETURN_IF_ERROR(report_to_team(contents.team, stored.status()));
+  const auto from = box_of(stored->extents, lo, hi);
+  TESSERA_RETURN_IF_ERROR(report_to_team(contents.team, from.status()));
+  const auto box = box_of((*array)->extents(), to.lo, to.hi);
+  TESSERA_RETURN_IF_ERROR(report_to_team(contents.team, box.status()));
+  return contents.file.read_part(name, *from, **array, *box);
+}
+
+template <class T>
+Result<T> attribute_of(const FileContents& contents, const char* object, const char* name) {
+  TESSERA_RETURN_IF_ERROR(required(object, "object's name"));
+  TESSERA_RETURN_IF_ERROR(required(name, "attribute's name"));
+  return contents.file.attribute<T>(object, name);
+}
+
+Status give_number(const FileContents& contents, const char* object, const char* name,
+                   tessera_type type, void* value) {
+  TESSERA_RETURN_IF_ERROR(required(value, "result"));
+  TESSERA_ASSIGN_OR_RETURN(const rma::ElementType element, element_type(type));
+  return rma::dispatch(element, [&]<class T>(rma::Tag<T>) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const T number, attribute_of<T>(contents, object, name));
+    std::memcpy(value, &number, sizeof number);
+    return {};
+  });
+}
+
 Status read_into(FileContents& contents, const char* name, const tessera_array* handle) {
   const auto array = open_array(handle);
   TESSERA_RETURN_IF_ERROR(report_to_team(contents.team, array.status()));
@@ -309,6 +342,32 @@ int tessera_checkpoint_text(const tessera_checkpoint* file, const char* name, ch
   });
 }
 
+int tessera_checkpoint_number_of(const tessera_checkpoint* file, const char* object,
+                                 const char* name, tessera_type type, void* value) {
+  return call_on(__func__, file, [&](const FileContents& contents) {
+    return give_number(contents, object, name, type, value);
+  });
+}
+
+int tessera_checkpoint_truth_of(const tessera_checkpoint* file, const char* object,
+                                const char* name, int* value) {
+  return call_on(__func__, file, [&](const FileContents& contents) -> Status {
+    TESSERA_RETURN_IF_ERROR(required(value, "result"));
+    TESSERA_ASSIGN_OR_RETURN(const bool truth, attribute_of<bool>(contents, object, name));
+    *value = truth ? 1 : 0;
+    return {};
+  });
+}
+
+int tessera_checkpoint_text_of(const tessera_checkpoint* file, const char* object, const char* name,
+                               char* text, int64_t capacity, int64_t* length) {
+  return call_on(__func__, file, [&](const FileContents& contents) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const std::string value,
+                             attribute_of<std::string>(contents, object, name));
+    return copy_text(value, text, capacity, length);
+  });
+}
+
 int tessera_checkpoint_read(const tessera_checkpoint* file, const char* name,
                             const tessera_distribution* distribution, tessera_array** array) {
   return call_on(__func__, file,
@@ -319,6 +378,12 @@ int tessera_checkpoint_read_into(const tessera_checkpoint* file, const char* nam
                                  const tessera_array* array) {
   return call_on(__func__, file,
                  [&](FileContents& contents) { return read_into(contents, name, array); });
+}
+
+int tessera_checkpoint_read_part(const tessera_checkpoint* file, const char* name,
+                                 const int64_t lo[], const int64_t hi[], tessera_part to) {
+  return call_on(__func__, file,
+                 [&](FileContents& contents) { return read_part(contents, name, lo, hi, to); });
 }
 
 int tessera_checkpoint_verify(const tessera_checkpoint* file, const char* name) {

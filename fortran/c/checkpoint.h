@@ -105,6 +105,15 @@ int tessera_checkpoint_real(const tessera_checkpoint* file, const char* name, do
 int tessera_checkpoint_text(const tessera_checkpoint* file, const char* name, char* text,
                             int64_t capacity, int64_t* length);
 
+/* Local. The same for an attribute of an array or a group, or of the file with "/". A number is
+ * converted to `type`, which has to hold it; a truth is 0 or 1. */
+int tessera_checkpoint_number_of(const tessera_checkpoint* file, const char* object,
+                                 const char* name, tessera_type type, void* value);
+int tessera_checkpoint_truth_of(const tessera_checkpoint* file, const char* object,
+                                const char* name, int* value);
+int tessera_checkpoint_text_of(const tessera_checkpoint* file, const char* object, const char* name,
+                               char* text, int64_t capacity, int64_t* length);
+
 /* Collective. Makes an array of the file's type, and reads into it. It has the given distribution;
  * if that is null, the one with which it was written if the number of ranks is the same, and
  * otherwise a regular one. */
@@ -113,6 +122,11 @@ int tessera_checkpoint_read(const tessera_checkpoint* file, const char* name,
 /* Collective. Reads into an array of the same extents and type, with any distribution. */
 int tessera_checkpoint_read_into(const tessera_checkpoint* file, const char* name,
                                  const tessera_array* array);
+/* Collective. Reads the box [lo, hi) of the stored array into a part of an array. Their extents are
+ * the same except for those that are 1, so a time step is read into an array without that
+ * dimension. */
+int tessera_checkpoint_read_part(const tessera_checkpoint* file, const char* name,
+                                 const int64_t lo[], const int64_t hi[], tessera_part to);
 /* Collective. Reads the array and compares its checksums; keeps nothing. */
 int tessera_checkpoint_verify(const tessera_checkpoint* file, const char* name);
 

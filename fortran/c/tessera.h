@@ -19,7 +19,7 @@
  *
  * Each function checks its pointers, converts its arguments, calls the C++ function that
  * docs/c-api.md lists for it, and converts the results back. The headers by topic: types.h,
- * job.h, arrays.h, mirrored.h, operations.h, linalg.h, sparse.h, checkpoint.h.
+ * job.h, arrays.h, mirrored.h, operations.h, linalg.h, sparse.h, checkpoint.h, output.h.
  *
  * Errors: every function returns 0 or an error code of types.h, and tessera_last_error() returns
  * the text. Only tessera_end_job ends the process, and no exception leaves a function. A wrong
@@ -46,6 +46,7 @@
 #include "fortran/c/linalg.h"
 #include "fortran/c/mirrored.h"
 #include "fortran/c/operations.h"
+#include "fortran/c/output.h"
 #include "fortran/c/sparse.h"
 #include "fortran/c/types.h"
 

@@ -30,7 +30,7 @@ struct TypeName {
 };
 
 /// In the order of HandleKind.
-constexpr std::array<TypeName, 16> type_names = {{{"tessera_job", "stop", "start"},
+constexpr std::array<TypeName, 17> type_names = {{{"tessera_job", "stop", "start"},
                                                   {"tessera_team"},
                                                   {"tessera_locks"},
                                                   {"tessera_counter"},
@@ -45,7 +45,8 @@ constexpr std::array<TypeName, 16> type_names = {{{"tessera_job", "stop", "start
                                                   {"tessera_spmv"},
                                                   {"tessera_checkpoint_writer"},
                                                   {"tessera_checkpoint", "free", "open"},
-                                                  {"tessera_mirrored"}}};
+                                                  {"tessera_mirrored"},
+                                                  {"tessera_output", "free", "open"}}};
 
 static_assert(capi::mark_count == type_names.size());
 

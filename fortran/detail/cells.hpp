@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "fortran/c/checkpoint.h"
+#include "fortran/c/output.h"
 #include "fortran/detail/call.hpp"
 #include "fortran/detail/handles.hpp"
 #include "rma/base/result.hpp"
@@ -99,6 +100,8 @@ template <>
 inline constexpr HandleKind mark_of<tessera_checkpoint_writer> = HandleKind::checkpoint_writer;
 template <>
 inline constexpr HandleKind mark_of<tessera_checkpoint> = HandleKind::checkpoint;
+template <>
+inline constexpr HandleKind mark_of<tessera_output> = HandleKind::output;
 
 /// The handle in a variable. Errors: closed; invalid_argument if it was not created.
 template <class Handle>

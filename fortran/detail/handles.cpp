@@ -40,6 +40,8 @@ const char* name_of(HandleKind mark) noexcept {
       return "checkpoint";
     case HandleKind::mirrored:
       return "mirrored array";
+    case HandleKind::output:
+      return "output";
     case HandleKind::transfers:
       break;
   }

@@ -59,12 +59,13 @@ enum class HandleKind : std::uint64_t {
   spmv,
   checkpoint_writer,
   checkpoint,
-  mirrored
+  mirrored,
+  output
 };
 constexpr std::size_t number_of(HandleKind kind) noexcept {
   return static_cast<std::size_t>(kind) - static_cast<std::size_t>(HandleKind::job);
 }
-inline constexpr std::size_t mark_count = number_of(HandleKind::mirrored) + 1;
+inline constexpr std::size_t mark_count = number_of(HandleKind::output) + 1;
 
 /// Shells are aligned to this, which leaves low bits for the number of the use.
 inline constexpr std::size_t shell_bytes = 256;

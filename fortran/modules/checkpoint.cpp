@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "fortran/c/arrays.h"
 #include "fortran/detail/cells.hpp"
 #include "fortran/detail/descriptors.hpp"
+#include "fortran/detail/fortran_operands.hpp"
 
 namespace tessera::fapi {
 namespace {
@@ -21,6 +24,24 @@ Status open_team(const Cell* job_cell, const Cell* team_cell, tessera_job*& job,
   if (team_cell != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(team, open<tessera_team>(team_cell));
   }
+  return {};
+}
+
+/// Bounds with one number for each dimension of a stored array, in C's order.
+Status stored_bounds(const tessera_checkpoint* file, const char* name, const Descriptor* given,
+                     std::string_view what, Numbers& bounds) {
+  tessera_type type = 0;
+  std::int64_t ndims = 0;
+  std::array<std::int64_t, TESSERA_MAX_DIMS> extents = {};
+  int has_checksums = 0;
+  if (tessera_checkpoint_array_info(file, name, &type, &ndims, extents.data(), &has_checksums) !=
+      TESSERA_OK) {
+    bounds.resize(1);
+    return {};  // the read reports it, on all members
+  }
+  TESSERA_ASSIGN_OR_RETURN(const Numbers numbers,
+                           integers_of(given, static_cast<int>(ndims), what, "the stored array"));
+  bounds = reversed(numbers);
   return {};
 }
 
@@ -91,6 +112,34 @@ int tessera_f_checkpoint_read_into(const Cell* cell, const char* name, const Cel
   };
   return run("tessera_checkpoint%read_into", prepare,
              [&] { return tessera_checkpoint_read_into(file, name, array); });
+}
+
+/// `lo` and `hi`, of the stored array, in Fortran's order, from 1 on and inclusive.
+int tessera_f_checkpoint_read_part(const Cell* cell, const char* name, const Descriptor* lo,
+                                   const Descriptor* hi, const Operand* to) {
+  tessera_checkpoint* file = nullptr;
+  tessera_array* array = nullptr;
+  Numbers first;
+  Numbers last;
+  Bounds box;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(file, open<tessera_checkpoint>(cell));
+    TESSERA_ASSIGN_OR_RETURN(array, open<tessera_array>(to->cell));
+    const arrays::ArrayBase& target = capi::array_of(array);
+    auto bounds = bounds_of(target, *to);
+    TESSERA_RETURN_IF_ERROR(Status(bounds.status()).context("part of " + describe(target)));
+    box = *bounds;
+    TESSERA_RETURN_IF_ERROR(stored_bounds(file, name, lo, "lo", first));
+    TESSERA_RETURN_IF_ERROR(stored_bounds(file, name, hi, "hi", last));
+    for (std::int64_t& number : first) {
+      --number;
+    }
+    return {};
+  };
+  return run("tessera_checkpoint%read_part", prepare, [&] {
+    return tessera_checkpoint_read_part(file, name, first.data(), last.data(),
+                                        c_part(*to, array, box));
+  });
 }
 
 /// The extents in Fortran's order.

@@ -26,7 +26,7 @@ struct NoteRow {
   std::string_view beginning;
   std::string_view note;
 };
-constexpr std::array<NoteRow, 14> notes = {{
+constexpr std::array<NoteRow, 16> notes = {{
     {"tessera_sparse_from_dense", reversed_dimensions_note},
     {"tessera_sparse_to_dense", reversed_dimensions_note},
     {"tessera_sparse_multiply_dense", reversed_dimensions_note},
@@ -41,6 +41,8 @@ constexpr std::array<NoteRow, 14> notes = {{
     {"tessera_checkpoint_array_", reversed_dimensions_note},
     {"tessera_checkpoint_attribute_", reversed_dimensions_note},
     {"tessera_checkpoint_read", reversed_dimensions_note},
+    {"tessera_output_write", reversed_dimensions_note},
+    {"tessera_output_append", reversed_dimensions_note},
 }};
 
 /// Whether a text contains extents ("9 x 7"), a box ("[2,10)") or the word "dimension".

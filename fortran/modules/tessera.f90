@@ -25,7 +25,7 @@
 !   transfers, tessera_block gives access to own elements, tessera_halo exchanges ghost cells.
 ! - tessera_mirrored: an array with a copy on each node.
 ! - tessera_sparse_builder, tessera_sparse, tessera_sparse_rows and tessera_spmv: sparse matrices.
-! - tessera_checkpoint_writer and tessera_checkpoint: files.
+! - tessera_checkpoint_writer, tessera_checkpoint and tessera_output: files.
 !
 ! Operations are type-bound procedures. Linear algebra and tessera_collectives have separate
 ! procedures, tessera_gemm and so on. docs/fortran.md lists all of them.
@@ -68,6 +68,7 @@ module tessera
   use tessera_linear_algebra
   use tessera_locks_and_counters
   use tessera_mirrored_arrays
+  use tessera_outputs
   use tessera_own_rows
   use tessera_parts, only: tessera_part
   use tessera_sparse_matrices

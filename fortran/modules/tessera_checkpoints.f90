@@ -21,9 +21,11 @@ module tessera_checkpoints
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use tessera_arrays
+  use tessera_checkpoint_bindings
   use tessera_distributions
   use tessera_errors
   use tessera_jobs
+  use tessera_parts
   implicit none
   private
   public :: tessera_checkpoint_writer, tessera_checkpoint
@@ -58,6 +60,7 @@ module tessera_checkpoints
     procedure :: open => checkpoint_open
     procedure :: read => checkpoint_read
     procedure :: read_into => checkpoint_read_into
+    procedure :: read_part => checkpoint_read_part
     procedure :: verify => checkpoint_verify
     procedure :: free => checkpoint_free
     procedure :: c_handle => checkpoint_c_handle
@@ -76,155 +79,15 @@ module tessera_checkpoints
     procedure, private :: get_real64
     procedure, private :: get_logical
     procedure, private :: get_text
+    generic :: get_attribute_of => get_int32_of, get_int64_of, get_real32_of, get_real64_of, &
+        get_logical_of, get_text_of
+    procedure, private :: get_int32_of
+    procedure, private :: get_int64_of
+    procedure, private :: get_real32_of
+    procedure, private :: get_real64_of
+    procedure, private :: get_logical_of
+    procedure, private :: get_text_of
   end type tessera_checkpoint
-
-  interface
-    function f_writer_create(place, job, team, path) &
-        bind(c, name="tessera_f_writer_create") result(code)
-      import
-      type(c_ptr), intent(inout) :: place
-      type(c_ptr), value :: job, team
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int) :: code
-    end function
-    function f_writer_add(writer, array, name) bind(c, name="tessera_f_writer_add") result(code)
-      import
-      type(c_ptr), value :: writer, array
-      character(kind=c_char), intent(in), optional :: name(*)
-      integer(c_int) :: code
-    end function
-    function c_writer_add_integer(writer, name, value) &
-        bind(c, name="tessera_checkpoint_writer_add_integer") result(code)
-      import
-      type(c_ptr), value :: writer
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), value :: value
-      integer(c_int) :: code
-    end function
-    function c_writer_add_real(writer, name, value) &
-        bind(c, name="tessera_checkpoint_writer_add_real") result(code)
-      import
-      type(c_ptr), value :: writer
-      character(kind=c_char), intent(in) :: name(*)
-      real(c_double), value :: value
-      integer(c_int) :: code
-    end function
-    function c_writer_add_text(writer, name, value) &
-        bind(c, name="tessera_checkpoint_writer_add_text") result(code)
-      import
-      type(c_ptr), value :: writer
-      character(kind=c_char), intent(in) :: name(*)
-      character(kind=c_char), intent(in) :: value(*)
-      integer(c_int) :: code
-    end function
-    function c_writer_commit(writer) bind(c, name="tessera_checkpoint_writer_commit") result(code)
-      import
-      type(c_ptr), value :: writer
-      integer(c_int) :: code
-    end function
-    function f_checkpoint_open(place, job, team, path) &
-        bind(c, name="tessera_f_checkpoint_open") result(code)
-      import
-      type(c_ptr), intent(inout) :: place
-      type(c_ptr), value :: job, team
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int) :: code
-    end function
-    function f_checkpoint_read(file, name, distribution, place) &
-        bind(c, name="tessera_f_checkpoint_read") result(code)
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: name(*)
-      type(c_ptr), value :: distribution
-      type(c_ptr), intent(inout) :: place
-      integer(c_int) :: code
-    end function
-    function f_checkpoint_read_into(file, name, array) &
-        bind(c, name="tessera_f_checkpoint_read_into") result(code)
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: name(*)
-      type(c_ptr), value :: array
-      integer(c_int) :: code
-    end function
-    function f_checkpoint_array_info(file, name, element, ndims, extents, has_checksums) &
-        bind(c, name="tessera_f_checkpoint_array_info") result(code)
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), intent(inout) :: element, ndims
-      integer(c_int64_t), intent(inout) :: extents(*)
-      integer(c_int), intent(inout) :: has_checksums
-      integer(c_int) :: code
-    end function
-    function c_checkpoint_verify(file, name) bind(c, name="tessera_checkpoint_verify") result(code)
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int) :: code
-    end function
-    function c_checkpoint_array_count(file, count) &
-        bind(c, name="tessera_checkpoint_array_count") result(code)
-      import
-      type(c_ptr), value :: file
-      integer(c_int64_t), intent(inout) :: count
-      integer(c_int) :: code
-    end function
-    function c_checkpoint_array_name(file, number, text, capacity, length) &
-        bind(c, name="tessera_checkpoint_array_name") result(code)
-      import
-      type(c_ptr), value :: file
-      integer(c_int64_t), value :: number
-      character(kind=c_char), intent(inout) :: text(*)
-      integer(c_int64_t), value :: capacity
-      integer(c_int64_t), intent(inout) :: length
-      integer(c_int) :: code
-    end function
-    function c_checkpoint_attribute_count(file, count) &
-        bind(c, name="tessera_checkpoint_attribute_count") result(code)
-      import
-      type(c_ptr), value :: file
-      integer(c_int64_t), intent(inout) :: count
-      integer(c_int) :: code
-    end function
-    function c_checkpoint_attribute_name(file, number, text, capacity, length) &
-        bind(c, name="tessera_checkpoint_attribute_name") result(code)
-      import
-      type(c_ptr), value :: file
-      integer(c_int64_t), value :: number
-      character(kind=c_char), intent(inout) :: text(*)
-      integer(c_int64_t), value :: capacity
-      integer(c_int64_t), intent(inout) :: length
-      integer(c_int) :: code
-    end function
-    function f_checkpoint_integer(file, name, largest, value) &
-        bind(c, name="tessera_f_checkpoint_integer") result(code)
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), value :: largest
-      integer(c_int64_t), intent(inout) :: value
-      integer(c_int) :: code
-    end function
-    function c_checkpoint_real(file, name, value) &
-        bind(c, name="tessera_checkpoint_real") result(code)
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: name(*)
-      real(c_double), intent(inout) :: value
-      integer(c_int) :: code
-    end function
-    function c_checkpoint_text(file, name, text, capacity, length) &
-        bind(c, name="tessera_checkpoint_text") result(code)
-      import
-      type(c_ptr), value :: file
-      character(kind=c_char), intent(in) :: name(*)
-      character(kind=c_char), intent(inout) :: text(*)
-      integer(c_int64_t), value :: capacity
-      integer(c_int64_t), intent(inout) :: length
-      integer(c_int) :: code
-    end function
-  end interface
 
 contains
 
@@ -430,6 +293,20 @@ contains
     character(*), intent(inout), optional :: errmsg
     call finish(f_checkpoint_read_into(self%own%at, c_text(name), array%own%at), stat, errmsg)
   end subroutine checkpoint_read_into
+
+  !> Collective. Reads the elements lo to hi of the stored array into an array or a part of one.
+  !> Their extents are the same except for those that are 1: one time step is read into an array
+  !> that lacks the last dimension.
+  subroutine checkpoint_read_part(self, name, lo, hi, to, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    type(*), dimension(..), intent(in) :: lo, hi
+    class(tessera_part), intent(in) :: to
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_checkpoint_read_part(self%own%at, c_text(name), lo, hi, operand(to)), stat, &
+        errmsg)
+  end subroutine checkpoint_read_part
 
   !> Collective. Reads the array and compares its checksums; keeps nothing.
   subroutine checkpoint_verify(self, name, stat, errmsg)
@@ -656,5 +533,101 @@ contains
     value = text_of(characters)
     call finish(code, stat, errmsg)
   end subroutine get_text
+
+  !> Local. An attribute of an array or a group, or of the file with "/". Errors: also
+  !> invalid_argument for a number that the variable can't hold.
+  subroutine get_int32_of(self, object, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: object, name
+    integer(int32), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    value = 0
+    if (open_cell(self%own, kind_checkpoint, "get_attribute_of", handle, code)) &
+        code = c_checkpoint_number_of(handle, c_text(object), c_text(name), 0_c_int64_t, value)
+    call finish(code, stat, errmsg)
+  end subroutine get_int32_of
+
+  !> Local. The same.
+  subroutine get_int64_of(self, object, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: object, name
+    integer(int64), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    value = 0
+    if (open_cell(self%own, kind_checkpoint, "get_attribute_of", handle, code)) &
+        code = c_checkpoint_number_of(handle, c_text(object), c_text(name), 1_c_int64_t, value)
+    call finish(code, stat, errmsg)
+  end subroutine get_int64_of
+
+  !> Local. The same.
+  subroutine get_real32_of(self, object, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: object, name
+    real(real32), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    value = 0
+    if (open_cell(self%own, kind_checkpoint, "get_attribute_of", handle, code)) &
+        code = c_checkpoint_number_of(handle, c_text(object), c_text(name), 2_c_int64_t, value)
+    call finish(code, stat, errmsg)
+  end subroutine get_real32_of
+
+  !> Local. The same.
+  subroutine get_real64_of(self, object, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: object, name
+    real(real64), intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    value = 0
+    if (open_cell(self%own, kind_checkpoint, "get_attribute_of", handle, code)) &
+        code = c_checkpoint_number_of(handle, c_text(object), c_text(name), 3_c_int64_t, value)
+    call finish(code, stat, errmsg)
+  end subroutine get_real64_of
+
+  !> Local. The same.
+  subroutine get_logical_of(self, object, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: object, name
+    logical, intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code, truth
+    truth = 0
+    if (open_cell(self%own, kind_checkpoint, "get_attribute_of", handle, code)) &
+        code = c_checkpoint_truth_of(handle, c_text(object), c_text(name), truth)
+    value = truth /= 0
+    call finish(code, stat, errmsg)
+  end subroutine get_logical_of
+
+  !> Local. The same.
+  subroutine get_text_of(self, object, name, value, stat, errmsg)
+    class(tessera_checkpoint), intent(in) :: self
+    character(*), intent(in) :: object, name
+    character(:), allocatable, intent(out) :: value
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    integer(c_int64_t) :: length
+    character(kind=c_char) :: characters(4096)
+    characters = c_null_char
+    if (open_cell(self%own, kind_checkpoint, "get_attribute_of", handle, code)) &
+        code = c_checkpoint_text_of(handle, c_text(object), c_text(name), characters, &
+            size(characters, kind=c_int64_t), length)
+    value = text_of(characters)
+    call finish(code, stat, errmsg)
+  end subroutine get_text_of
 
 end module tessera_checkpoints

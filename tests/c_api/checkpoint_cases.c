@@ -171,6 +171,122 @@ static void write_and_read(void) {
   release(a);
 }
 
+/* Sums of the elements of a stored box [lo, hi), read into all of a new n x m array. */
+static void check_stored_part(const tessera_checkpoint* file, const char* name, const int64_t lo[],
+                              const int64_t hi[], int64_t n, int64_t m, double first, double last) {
+  double found[100] = {0};
+  tessera_array* const into = make_matrix(n, m, "into");
+  CHECK_OK(tessera_checkpoint_read_part(file, name, lo, hi, tessera_part_whole(into)));
+  CHECK_OK(tessera_array_get(into, NULL, NULL, found, NULL));
+  CHECK_REAL(found[0], first);
+  CHECK_REAL(found[n * m - 1], last);
+  CHECK_OK(tessera_array_sync(into));
+  release(into);
+}
+
+static void write_output(const char* path, const tessera_array* a) {
+  const int64_t lo[2] = {1, 0};
+  const int64_t hi[2] = {9, 6};
+  const int64_t every[2] = {2, 3};
+  const int64_t chunk[2] = {2, 2};
+  const double numbers[2] = {1.5, 2.5};
+  const double half = 0.5;
+  const int32_t twelve = 12;
+  int64_t steps = 0;
+  tessera_output* output = NULL;
+  tessera_dataset_options options;
+  tessera_dataset_options_init(&options);
+  CHECK_OK(tessera_output_open(job, team, path, TESSERA_OUTPUT_CREATE, &output));
+  CHECK_OK(tessera_output_set_grid(output, 2, numbers, numbers, NULL));
+  CHECK_OK(tessera_output_write(output, a, NULL, NULL, "whole", NULL));
+  options.steps = every;
+  options.compression = 3;
+  CHECK_OK(tessera_output_write(output, a, lo, hi, "fields/part", &options));
+  options.steps = NULL;
+  options.chunk = chunk;
+  options.has_time = 1;
+  for (int step = 0; step < 3; ++step) {
+    options.time = 0.25 * step;
+    CHECK_OK(tessera_output_append(output, a, lo, hi, "fields/steps", &options));
+  }
+  CHECK_OK(tessera_output_steps(output, "fields/steps", &steps));
+  CHECK_EQUAL(steps, 3);
+  CHECK_OK(tessera_output_create_group(output, "empty"));
+  CHECK_OK(tessera_output_set_number(output, "fields/part", "n", TESSERA_I32, &twelve));
+  CHECK_OK(tessera_output_set_number(output, "/", "half", TESSERA_F64, &half));
+  CHECK_OK(tessera_output_set_truth(output, "empty", "yes", 1));
+  CHECK_OK(tessera_output_set_text(output, "fields", "unit", "K"));
+  CHECK_OK(tessera_output_set_reals(output, "/", "numbers", 2, numbers));
+  CHECK_OK(tessera_output_flush(output));
+  CHECK_ERROR(tessera_output_write(output, a, NULL, NULL, "whole", NULL), TESSERA_INVALID_ARGUMENT,
+              "the name 'whole' is already in use");
+  CHECK_ERROR(tessera_output_write(output, NULL, NULL, NULL, "x", NULL), TESSERA_INVALID_ARGUMENT,
+              "the array is null");
+  CHECK_ERROR(tessera_output_write(output, a, lo, hi, NULL, NULL), TESSERA_INVALID_ARGUMENT,
+              "data set's name is null");
+  CHECK_ERROR(tessera_output_set_number(output, "/", "x", 99, &half), TESSERA_INVALID_ARGUMENT,
+              "99");
+  CHECK_ERROR(tessera_output_set_grid(output, 4, numbers, numbers, NULL), TESSERA_INVALID_ARGUMENT,
+              "4 dimensions; 1 to 3 are possible");
+  CHECK_OK(tessera_output_close(output));
+  CHECK_OK(tessera_output_free(&output));
+  CHECK(output == NULL);
+  CHECK_ERROR(tessera_output_open(job, team, path, TESSERA_OUTPUT_CREATE, &output),
+              TESSERA_INVALID_ARGUMENT, "already exists");
+  CHECK_ERROR(tessera_output_open(job, team, path, 3, &output), TESSERA_INVALID_ARGUMENT, "mode");
+}
+
+static void check_output(const tessera_checkpoint* file) {
+  const int64_t step_lo[3] = {2, 0, 0};
+  const int64_t step_hi[3] = {3, 8, 6};
+  const int64_t first[2] = {1, 0};
+  const int64_t last[2] = {8, 3};
+  char text[9];
+  int8_t small = 0;
+  int truth = 0;
+  double real = 0;
+  check_stored_part(file, "fields/part", NULL, NULL, 4, 2, by_index(1, 0), by_index(7, 3));
+  check_stored_part(file, "fields/steps", step_lo, step_hi, 8, 6, by_index(1, 0), by_index(8, 5));
+  check_stored_part(file, "whole", first, last, 7, 3, by_index(1, 0), by_index(7, 2));
+  CHECK_OK(tessera_checkpoint_number_of(file, "fields/part", "n", TESSERA_I8, &small));
+  CHECK_EQUAL(small, 12);
+  CHECK_OK(tessera_checkpoint_number_of(file, "/", "half", TESSERA_F64, &real));
+  CHECK_REAL(real, 0.5);
+  CHECK_OK(tessera_checkpoint_truth_of(file, "empty", "yes", &truth));
+  CHECK_EQUAL(truth, 1);
+  CHECK_OK(tessera_checkpoint_text_of(file, "fields", "unit", text, sizeof text, NULL));
+  CHECK_TEXT(text, "K");
+  CHECK_ERROR(tessera_checkpoint_number_of(file, "/", "half", TESSERA_I32, &small),
+              TESSERA_INVALID_ARGUMENT, "is a floating-point number, not a whole number");
+  CHECK_ERROR(tessera_checkpoint_text_of(file, "none", "unit", text, sizeof text, NULL),
+              TESSERA_INVALID_ARGUMENT, "no array or group 'none'");
+}
+
+static void outputs(void) {
+  char path[100];
+  char xdmf[110];
+  tessera_checkpoint* file = NULL;
+  if (!path_for(path, sizeof path)) {
+    tessera_output* output = NULL;
+    CHECK_ERROR(tessera_output_open(job, team, path, TESSERA_OUTPUT_CREATE, &output),
+                TESSERA_UNSUPPORTED, "this library was built without HDF5");
+    return;
+  }
+  tessera_array* const a = make_matrix(9, 7, "A");
+  set_all(a, by_index);
+  write_output(path, a);
+  CHECK_OK(tessera_checkpoint_open(job, team, path, &file));
+  check_output(file);
+  CHECK_OK(tessera_checkpoint_free(&file));
+  CHECK_OK(tessera_team_barrier(team));
+  if (member == 0) {
+    snprintf(xdmf, sizeof xdmf, "%.*s.xdmf", (int)strlen(path) - 3, path);
+    CHECK(unlink(xdmf) == 0);
+    unlink(path);
+  }
+  release(a);
+}
+
 /* The bytes of a file, of which there are fewer than `capacity`; their number. */
 static size_t read_bytes(const char* path, char bytes[], size_t capacity) {
   FILE* const file = fopen(path, "rb");
@@ -269,4 +385,5 @@ static void give_up(void) {
 const Case checkpoint_cases[] = {{"write_and_read", write_and_read},
                                  {"damaged_files", damaged_files},
                                  {"give_up", give_up},
+                                 {"outputs", outputs},
                                  {NULL, NULL}};

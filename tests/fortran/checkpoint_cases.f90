@@ -5,7 +5,7 @@ module checkpoint_cases
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_int, c_int64_t, &
       c_null_char, c_ptr
   use checks
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: int64, real32, real64
   use tessera
   implicit none
   private
@@ -39,6 +39,7 @@ contains
   subroutine run_checkpoint_cases()
     call run_case("checkpoint.handles", handles, .true.)
     call run_case("checkpoint.files", files, .true.)
+    call run_case("checkpoint.outputs", outputs, .true.)
     call run_case("checkpoint.one_member", one_member, .true.)
     call run_case("checkpoint.empty_variables", empty_variables, .true.)
   end subroutine run_checkpoint_cases
@@ -95,6 +96,87 @@ contains
     open (newunit=unit, file=path, status="old")
     close (unit, status="delete")
   end subroutine remove
+
+  !> Steps, parts, groups, attributes and the grid of an output.
+  subroutine outputs()
+    type(tessera_output) :: output
+    type(tessera_checkpoint) :: file
+    type(tessera_array) :: a, step, coarse
+    character(:), allocatable :: path, text
+    integer(int64), allocatable :: extents(:)
+    integer(int64) :: element
+    integer :: i, j, small
+    logical :: truth
+    real(real64) :: value
+    real(real64) :: values(9, 7)
+    path = new_path()
+    call output%open(job, path, team=team, stat=code, errmsg=message)
+    if (code == tessera_unsupported) return
+    call check(code == tessera_ok, "opened")
+    call make_matrix(a, 9, 7, "A")
+    if (member == 0) then
+      do j = 1, 7
+        do i = 1, 9
+          values(i, j) = 9 * (j - 1) + i
+        end do
+      end do
+      call a%put([1, 1], [9, 7], values)
+    end if
+    call a%sync()
+    call output%set_grid([1.5_real64, 0._real64], [0.5_real64, 1._real64], points=[9, 7])
+    call output%write(a%part([2, 1], [9, 7]), "parts/coarse", steps=[3, 2], chunk=[2, 3], compression=5)
+    do i = 1, 3
+      call output%append(a, "fields/A", compression=1, shuffle=.false., time=0.5_real64 * i)
+    end do
+    call check(output%steps("fields/A") == 3, "three steps")
+    call check(output%steps("none") == 0, "no such data set")
+    call output%create_group("empty")
+    call output%set_attribute("fields/A", "unit", "K")
+    call output%set_attribute("fields/A", "n", 12)
+    call output%set_attribute("fields", "half", 0.5_real32)
+    call output%set_attribute("/", "yes", .true.)
+    call output%set_attribute("/", "list", [1._real64, 2._real64])
+    call output%set_attribute("/", "z", (1._real64, 2._real64))
+    call output%flush()
+    call output%write(a%part([1, 1], [10, 7]), "x", stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "part of array 'A'")
+    call output%write(a, "parts/coarse", stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "the name 'parts/coarse' is already in use")
+    call output%write(a, "x", chunk=[1], stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "chunk")
+    call output%close()
+    call output%free()
+    call output%open(job, path, team=team, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "already exists")
+
+    call file%open(job, path, team)
+    call file%info("fields/A", element, extents)
+    call check(all(extents == [9, 7, 3]) .and. element == tessera_real64, "steps come last")
+    call make_matrix(step, 9, 7, "step")
+    call file%read_part("fields/A", [1, 1, 2], [9, 7, 2], step)
+    call step%get([4, 5], [4, 5], value)
+    call check(value == 40, "an element of a step")
+    call make_matrix(coarse, 3, 4, "coarse")
+    call file%read_into("parts/coarse", coarse)
+    call coarse%get([2, 3], [2, 3], value)
+    call check(value == 41, "element (5, 5) of the array")
+    call file%get_attribute_of("fields/A", "unit", text)
+    call check(text == "K", "a text")
+    call file%get_attribute_of("/fields/A", "n", small)
+    call check(small == 12, "an integer")
+    call file%get_attribute_of("fields", "half", value)
+    call check(value == 0.5_real64, "a real as a longer one")
+    call file%get_attribute_of("/", "yes", truth)
+    call check(truth, "a logical")
+    call file%get_attribute_of("fields/A", "half", value, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "there is no attribute 'half' in 'fields/A'")
+    call file%read_part("fields/A", [1, 1, 4], [9, 7, 4], step, stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "the box in the file")
+    call file%free()
+    call team%barrier()
+    if (member == 0) call remove(path)
+    if (member == 0) call remove(path(:len(path) - 3) // ".xdmf")
+  end subroutine outputs
 
   !> What C gets by the handles of files.
   subroutine handles()
