@@ -43,7 +43,7 @@ Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
 
 // For regions with other atomics, unequal slices or other transports, and for all errors.
 Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
-  job.observers().report_order();
+  job.observers().report_order(OrderCall::Kind::both, [&] { return detail::number_of_word(at); });
   if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
     return Status::error(Code::invalid_argument,
                          fmt::format("atomic operation on {} bytes at offset {}, which is not "
@@ -116,7 +116,7 @@ Result<bool> try_cached_route(JobState& job, const RemoteAddress& at,
     return false;
   }
   const auto now = [&](Endpoint& endpoint, const Target& target) {
-    job.observers().report_order();
+    job.observers().report_order(OrderCall::Kind::both, [&] { return detail::number_of_word(at); });
     return endpoint.atomic_now(target, request);
   };
   return detail::try_cached_route(job, at, {0, request.bytes}, now, Op::atomic,

@@ -95,7 +95,8 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
 template <class IsWanted>
 Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
                                   IsWanted&& is_wanted) {
-  job.observers().report_order();
+  job.observers().report_order(OrderCall::Kind::acquire,
+                               [&] { return detail::number_of_word(flag); });
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
   if (flag.rank != job.rank()) {
     return Status::error(
@@ -163,7 +164,8 @@ Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAdd
 Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
   return detail::named(job.state(), [&]() -> Status {
     JobState& state = job.state();
-    state.observers().report_order();
+    state.observers().report_order(OrderCall::Kind::release,
+                                   [&] { return detail::number_of_word(flag); });
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
     const int local_rank = state.node().local_rank_of(flag.rank);
     if (local_rank < 0 && state.link()->can_raise_flags()) {
@@ -213,7 +215,8 @@ Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
-    state.observers().report_order();
+    state.observers().report_order(OrderCall::Kind::release,
+                                   [&] { return detail::number_of_pair(job.rank(), rank); });
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
     const int local_rank = state.node().local_rank_of(rank);
@@ -239,7 +242,8 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
-    state.observers().report_order();
+    state.observers().report_order(OrderCall::Kind::acquire,
+                                   [&] { return detail::number_of_pair(rank, job.rank()); });
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
     const std::atomic<std::uint64_t>& sent = received(state, rank);

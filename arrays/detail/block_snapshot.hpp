@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. Shadow: a copy of a rank's block, used to find later what has changed in the block.
+// Internal. BlockSnapshot: a copy of a rank's block, used to find later what has changed in the block.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,6 @@ class BlockSnapshot {
  private:
   template <class Body>
   void for_each_row(Body&& body) const;
-  [[nodiscard]] bool is_changed(const std::byte* now, const std::byte* before,
-                                std::int64_t element) const noexcept;
 
   Patch block_;
   const std::byte* slice_;

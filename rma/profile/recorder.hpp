@@ -15,14 +15,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "rma/base/rank.hpp"
 #include "rma/label.hpp"
+#include "rma/profile/phase_log.hpp"
 #include "rma/profile/tick_clock.hpp"
 #include "rma/profile/waits.hpp"
 
@@ -35,8 +38,9 @@ struct TimedWait {
   std::uint64_t bytes = 0;
   std::int32_t peer = -1;
   std::uint32_t thread = 0;
-  std::uint32_t label = 0;  ///< its number, plus one; 0: none
+  std::uint32_t label = 0;  ///< its number, plus one; 0: none. Of a phase: its number
   Wait wait = Wait::put;
+  bool is_phase = false;
 };
 
 class Recorder {
@@ -52,10 +56,21 @@ class Recorder {
   /// Waits that begin from now on are not recorded: they are the profile's own.
   void close() noexcept { is_open_.store(false, std::memory_order_relaxed); }
 
+  /// Waits also count for the phases in which they are. Requires: nothing was recorded yet.
+  void set_phases(std::shared_ptr<PhaseLog> phases) noexcept { phases_ = std::move(phases); }
+  [[nodiscard]] std::int64_t now() const noexcept { return clock_.now(); }
+  [[nodiscard]] TickScale scale() const noexcept { return clock_.scale(); }
+  /// The calling thread's number in traces. Throws std::bad_alloc.
+  [[nodiscard]] std::uint32_t number_of_thread();
+  /// Keeps a phase as an event in a trace. Phases have room of their own, as the outer ones end
+  /// last.
+  void keep_phase(std::int64_t begin, std::int64_t duration, std::uint32_t thread,
+                  std::uint32_t phase) noexcept;
+
   [[nodiscard]] WaitTallies tallies() const noexcept;
   /// The parts of tallies(), by label.
   [[nodiscard]] std::vector<LabelledWait> labelled() const;
-  /// In the order in which they ended.
+  /// Waits in the order in which they ended, and then phases in theirs.
   [[nodiscard]] std::vector<WaitEvent> take_events();
   [[nodiscard]] std::uint64_t dropped_events() const noexcept { return dropped_.load(); }
 
@@ -73,16 +88,20 @@ class Recorder {
     AtomicTally& tally = tallies_[static_cast<std::size_t>(wait)];
     const auto ticks = static_cast<std::uint64_t>(duration);
     tally.count.fetch_add(1, std::memory_order_relaxed);
-    tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
+    if (bytes != 0) {
+      tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
+    }
     tally.total_ticks.fetch_add(ticks, std::memory_order_relaxed);
     if (tally.max_ticks.load(std::memory_order_relaxed) < ticks) [[unlikely]] {
       raise_to(tally.max_ticks, ticks);
     }
   }
   static void raise_to(std::atomic<std::uint64_t>& maximum, std::uint64_t value) noexcept;
-  /// Counts the wait for its label, if it has one, and keeps it as an event in a trace.
-  void keep(TimedWait wait, const Label* label) noexcept;
-  [[nodiscard]] LabelledWait& tally_of(const Label& label, std::uint32_t& index);
+  /// Counts the wait for its label, if it has one, and keeps it as an event in a trace. An outermost
+  /// one also counts for its phases.
+  void keep(TimedWait wait, const Label* label, bool is_outermost) noexcept;
+  [[nodiscard]] std::uint32_t thread_index();
+  [[nodiscard]] WaitTally& tally_of(const std::string& label, std::uint32_t& index);
 
   /// In how many nested waits the thread is, of all jobs.
   static inline constinit thread_local int depth = 0;
@@ -93,7 +112,9 @@ class Recorder {
   std::size_t max_events_;
   std::atomic<std::uint64_t> dropped_{0};
   mutable std::mutex mutex_;
+  std::shared_ptr<PhaseLog> phases_;
   std::vector<TimedWait> events_;
+  std::vector<TimedWait> phase_events_;
   std::vector<LabelledWait> labels_;  ///< in ticks
   std::unordered_map<std::string, std::uint32_t> label_indices_;
   std::unordered_map<std::thread::id, std::uint32_t> threads_;
@@ -138,8 +159,8 @@ class WaitScope {
       recorder_->add(wait_, bytes_, duration);
     }
     const Label* const label = is_outermost ? label_ : nullptr;
-    if (label != nullptr || recorder_->max_events_ > 0) [[unlikely]] {
-      recorder_->keep({begin_, duration, bytes_, peer_, 0, 0, wait_}, label);
+    if (label != nullptr || recorder_->max_events_ > 0 || PhaseLog::is_in_any()) [[unlikely]] {
+      recorder_->keep({begin_, duration, bytes_, peer_, 0, 0, wait_}, label, is_outermost);
     }
   }
 
