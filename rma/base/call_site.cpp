@@ -87,7 +87,7 @@ bool is_own_object(std::uintptr_t address) noexcept {
 }
 
 // The stack below the program's frames: the library, and what it calls.
-_Unwind_Reason_Code visit(_Unwind_Context* context, void* data) noexcept {
+_Unwind_Reason_Code visit_frame(_Unwind_Context* context, void* data) noexcept {
   Walk& walk = *static_cast<Walk*>(data);
   const std::uintptr_t address = _Unwind_GetIP(context);
   const auto* const slot = reinterpret_cast<const std::uintptr_t*>(_Unwind_GetCFA(context)) - 1;
@@ -229,14 +229,14 @@ bool is_own_line(const SourceLine& line) {
   return line.file.find("/c++/") != std::string::npos;  // the standard library's headers
 }
 
-std::string text_of(const SourceLine& line) {
+std::string line_text(const SourceLine& line) {
   constexpr std::size_t most = 80;
   const std::string function =
       line.function.size() <= most ? line.function : line.function.substr(0, most) + "...";
   return fmt::format("{} at {}:{}", function, file_name(line.file), line.line);
 }
 
-std::string text_of(const Location& location) {
+std::string location_text(const Location& location) {
   return fmt::format("{}{} + {:#x}", location.symbol.empty() ? "" : location.symbol + " in ",
                      file_name(location.file), location.address);
 }
@@ -257,7 +257,7 @@ std::string text_of(const Location& location) {
   }
   Walk walk;
   walk.frame = frame;
-  _Unwind_Backtrace(visit, &walk);
+  _Unwind_Backtrace(visit_frame, &walk);
   if (walk.is_regular) {
     walks->all[set][walks->next[set]++ % RecentWalks::ways] = walk;
   }
@@ -281,13 +281,13 @@ std::string describe(const CallSite& site) {
       continue;
     }
     if (line.file != "??") {
-      return text_of(line);
+      return line_text(line);
     }
     if (line.function != "??") {
       return fmt::format("{} in {}", line.function, file_name(frames.front().file));
     }
   }
-  return text_of(frames.front());
+  return location_text(frames.front());
 }
 
 }  // namespace tessera::rma::detail

@@ -13,7 +13,7 @@
 namespace tessera::rma::detail {
 namespace {
 
-void add(WaitTally& sum, const WaitTally& own) {
+void add_tally(WaitTally& sum, const WaitTally& own) {
   sum.count += own.count;
   sum.bytes += own.bytes;
   sum.total_ns += own.total_ns;
@@ -36,7 +36,7 @@ struct Gathered {
   std::size_t ranks = 0;
 
   void add_rank(std::int32_t rank, const PhaseTotals& own) {
-    add(sum.all, own.time);
+    add_tally(sum.all, own.time);
     sum.left_open += own.left_open;
     const double seconds = seconds_of(own.time.total_ns);
     if (seconds > sum.seconds.most) {
@@ -44,10 +44,10 @@ struct Gathered {
       sum.seconds.max_rank = rank;
     }
     for (std::size_t wait = 0; wait < wait_count; ++wait) {
-      add(sum.waits[wait], own.waits[wait]);
+      add_tally(sum.waits[wait], own.waits[wait]);
     }
     for (const LabelledWait& each : own.calls) {
-      add(calls[each.label], each.tally);
+      add_tally(calls[each.label], each.tally);
     }
     for (const PhaseTotals::Operations& each : own.operations) {
       OpTallies& tallies = operations[each.name];
