@@ -231,10 +231,11 @@ Status Halo::tell(const Neighbour& neighbour, Word which, std::int32_t value) {
 Status Halo::wait_for(const Neighbour& neighbour, Word which) {
   const rma::Team& team = array_->team();
   const rma::WorldRank writer = team.world_rank(neighbour.rank);
+  const rma::Label label{.verb = "halo", .kind = "array", .name = array_->name()};
   TESSERA_ASSIGN_OR_RETURN(
       const std::int32_t told,
       rma::wait_for_flag_change(array_->job(), word(team.rank(), neighbour.incoming, which),
-                                previous_round_, writer));
+                                previous_round_, writer, &label));
   return told > 0 ? Status() : decode(told, writer);
 }
 

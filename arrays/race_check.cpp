@@ -37,8 +37,8 @@ std::int64_t now_ns() noexcept {
   return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
-// What orders the members of a team in its collectives, for arrays of other teams. Teams of the same
-// members have one number.
+// What orders the members of a team in its collectives, for arrays of other teams. Teams of the
+// same members have one number.
 std::uint64_t number_of_team(const rma::detail::TeamState& team) {
   constexpr std::uint64_t teams = 4;
   std::uint64_t number = teams;
@@ -147,11 +147,13 @@ class RaceCheck : public rma::OrderObserver {
     std::set<RaceKind> known = known_races();
     TESSERA_ASSIGN_OR_RETURN(const auto races, find_races(job_, team, mine, known));
     for (const Race& each : races) {
-      TESSERA_ASSIGN_OR_RETURN(const std::string first, place_of(team, each.first, each.first_rank));
+      TESSERA_ASSIGN_OR_RETURN(const std::string first,
+                               place_of(team, each.first, each.first_rank));
       TESSERA_ASSIGN_OR_RETURN(const std::string second,
                                place_of(team, each.second, each.second_rank));
-      tell(each, fmt::format("{}: {}; {}: {}", to_string(each.first.kind), first,
-                             to_string(each.second.kind), second),
+      tell(each,
+           fmt::format("{}: {}; {}: {}", to_string(each.first.kind), first,
+                       to_string(each.second.kind), second),
            logs, race);
     }
     for (const auto& log : logs) {
@@ -211,10 +213,10 @@ class RaceCheck : public rma::OrderObserver {
     std::array<char, room> text{};
     if (rank == job_.rank()) {
       const std::string phase = rma::detail::path_of_phase(job_, access.phase);
-      const std::string place = fmt::format(
-          "{}{}{}", rma::detail::describe(access.site),
-          phase.empty() ? "" : fmt::format(" in phase '{}'", phase),
-          access.has_other_sites ? ", and elsewhere" : "");
+      const std::string place =
+          fmt::format("{}{}{}", rma::detail::describe(access.site),
+                      phase.empty() ? "" : fmt::format(" in phase '{}'", phase),
+                      access.has_other_sites ? ", and elsewhere" : "");
       std::copy_n(place.data(), std::min(place.size(), room - 1), text.data());
     }
     TESSERA_RETURN_IF_ERROR(
@@ -231,8 +233,8 @@ class RaceCheck : public rma::OrderObserver {
       }
       const std::string text = text_of(race, log->array_->text);
       if (fails_ && first.ok()) {
-        first = Status::error(Code::invalid_argument, fmt::format("{}; {}", text, places))
-                    .hint(remedy);
+        first =
+            Status::error(Code::invalid_argument, fmt::format("{}; {}", text, places)).hint(remedy);
       }
       if (!fails_ && race.finder == job_.rank()) {
         job_.log().warning(fmt::format("{}; {}; {}", text, remedy, places));

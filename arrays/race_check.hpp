@@ -15,7 +15,8 @@
 // Objects are locks, flags, words of atomic operations, and pairs of ranks that notify. A put or a
 // get of a single integer of 4 or 8 bytes releases or acquires it, since it may be a flag. Which
 // calls really met is not known, so any release may come before any acquisition. In teams without
-// all ranks, and with more than 4096 objects between two collectives, objects are not told apart.
+// all ranks, and with more than 4096 objects between two collectives, objects are not
+// distinguished.
 //
 // The library does not see loads and stores in local accesses. A local access that begins and ends
 // between two collectives counts as a read of its block, which other ranks must not put to
@@ -80,8 +81,8 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   /// Local. Makes a log for an array that is about to be made; null unless TESSERA_CHECK=races is
   /// set. Errors: no_memory.
   static rma::Result<std::shared_ptr<RaceLog>> create(const rma::Job& job, const rma::Team& team);
-  /// Collective. Compares the members' logs of all arrays of the team, and empties them. `race` gets the first race found, if
-  /// the sync is to fail because of it. Errors: those of collectives.
+  /// Collective. Compares the members' logs of all arrays of the team, and empties them. `race`
+  /// gets the first race found, if the sync is to fail because of it. Errors: those of collectives.
   rma::Status check(rma::Team& team, const rma::Label& label, rma::Status& race);
 
   ~RaceLog();

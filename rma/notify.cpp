@@ -94,7 +94,7 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
 // Sleeps until the flag satisfies `is_wanted`, or `writer` is lost; returns the last value read.
 template <class IsWanted>
 Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
-                                  IsWanted&& is_wanted) {
+                                  const Label* known, IsWanted&& is_wanted) {
   job.observers().report_order(OrderCall::Kind::acquire,
                                [&] { return detail::number_of_word(flag); });
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
@@ -114,7 +114,7 @@ Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, Worl
     seen = word_at(address).load(std::memory_order_acquire);
     return is_wanted(seen);
   };
-  const Label label = located.region->label("flag");
+  const Label label = known == nullptr ? located.region->label("flag") : *known;
   const detail::WaitScope wait(job.recorder(), detail::Wait::notice, writer, 0, &label);
   listen(job, writer, is_set, [&] {
     return fmt::format("for rank {} to set the flag at offset {} of {}, which is {}", writer.value,
@@ -192,7 +192,8 @@ Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank
   return detail::named(job.state(), [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(
         const std::int32_t last,
-        wait_on_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen == value; }));
+        wait_on_flag(job.state(), flag, writer, nullptr,
+                     [&](std::int32_t seen) { return seen == value; }));
     return last == value
                ? Status()
                : wait_failed(job.state(), writer, fmt::format("the flag is not {}", value));
@@ -200,11 +201,12 @@ Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank
 }
 
 Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int32_t value,
-                                          WorldRank writer) {
+                                          WorldRank writer, const Label* label) {
   return detail::named(job.state(), [&]() -> Result<std::int32_t> {
     TESSERA_ASSIGN_OR_RETURN(
         const std::int32_t last,
-        wait_on_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen != value; }));
+        wait_on_flag(job.state(), flag, writer, label,
+                     [&](std::int32_t seen) { return seen != value; }));
     if (last == value) {
       return wait_failed(job.state(), writer, fmt::format("the flag is still {}", value));
     }

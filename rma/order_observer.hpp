@@ -39,8 +39,8 @@ namespace detail {
 /// A flag, or a word for atomic operations.
 [[nodiscard]] inline std::uint64_t number_of_word(const RemoteAddress& at) noexcept {
   constexpr std::uint64_t words = 1;
-  const std::uint64_t slice =
-      Label::mix(words, std::uint64_t{at.region.value} << 32U | static_cast<std::uint32_t>(at.rank.value));
+  const std::uint64_t slice = Label::mix(
+      words, std::uint64_t{at.region.value} << 32U | static_cast<std::uint32_t>(at.rank.value));
   return Label::mix(slice, at.offset);
 }
 

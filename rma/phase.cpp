@@ -31,9 +31,9 @@ Status begin_phase(const Job& job, std::string_view name) {
 
 Status end_phase(const Job& job, std::string_view name) {
   const auto& phases = job.state().phases();
-  return phases == nullptr ? Status()
-                           : job.name_rank(detail::catch_bad_alloc(
-                                 [&] { return phases->end_innermost(name); }));
+  return phases == nullptr
+             ? Status()
+             : job.name_rank(detail::catch_bad_alloc([&] { return phases->end_innermost(name); }));
 }
 
 std::uint32_t detail::current_phase(const Job& job) noexcept {

@@ -122,17 +122,18 @@ Status Team::barrier() {
   if (OrderObserver* const observer = state_->job().observers().current()) [[unlikely]] {
     TESSERA_RETURN_IF_ERROR(observer->before_barrier(*this));
   }
-  return recorded<detail::Wait::barrier>(*state_, NoBytes(), [=, this] { return state_->barrier(); });
+  return recorded<detail::Wait::barrier>(*state_, NoBytes(),
+                                         [=, this] { return state_->barrier(); });
 }
 
 Status Team::broadcast(std::span<std::byte> bytes, TeamRank root) {
   return recorded<detail::Wait::broadcast>(*state_, bytes.size(),
-                  [=, this] { return state_->broadcast(bytes, root); });
+                                           [=, this] { return state_->broadcast(bytes, root); });
 }
 
 Status Team::allgather(std::span<const std::byte> own, std::span<std::byte> all) {
   return recorded<detail::Wait::allgather>(*state_, own.size(),
-                  [=, this] { return state_->allgather(own, all); });
+                                           [=, this] { return state_->allgather(own, all); });
 }
 
 Status Team::allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction) {
@@ -143,8 +144,9 @@ Status Team::allreduce(void* elements, std::int64_t count, ElementType type, Red
 
 Status Team::reduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
                     TeamRank root) {
-  return recorded<detail::Wait::reduce>(*state_, bytes_of(count, type),
-                  [=, this] { return state_->allreduce(elements, count, type, reduction, &root); });
+  return recorded<detail::Wait::reduce>(*state_, bytes_of(count, type), [=, this] {
+    return state_->allreduce(elements, count, type, reduction, &root);
+  });
 }
 
 Status Team::name_rank(Status status) const noexcept {
@@ -158,8 +160,8 @@ Status Team::report_no_memory() noexcept {
 Status Team::agree(const Status& status, const AgreedCall& asked) {
   const bool is_labelled = !asked.label.verb.empty();
   const LabelScope scope(is_labelled ? state_.get() : nullptr, asked.label);
-  return recorded<detail::Wait::agree>(*state_, NoBytes(),
-                  [this, &status, &asked] { return state_->agree(status, asked); });
+  return recorded<detail::Wait::agree>(
+      *state_, NoBytes(), [this, &status, &asked] { return state_->agree(status, asked); });
 }
 
 }  // namespace tessera::rma

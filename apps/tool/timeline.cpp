@@ -223,10 +223,10 @@ rma::Result<std::string> timeline_page(std::istream& trace, const std::string& n
   if (known.phases > 0) {
     title += fmt::format(", {} phases", known.phases);
   }
-  const std::string data = fmt::format(
-      R"({{"title":{},"note":{},"names":{},"phases":[{}],"details":{},"rows":[{}]}})",
-      script_text(title), script_text(note), list_of(known.names),
-      fmt::join(known.names.phases(), ","), list_of(known.details), rows_of(known));
+  const std::string data =
+      fmt::format(R"({{"title":{},"note":{},"names":{},"phases":[{}],"details":{},"rows":[{}]}})",
+                  script_text(title), script_text(note), list_of(known.names),
+                  fmt::join(known.names.phases(), ","), list_of(known.details), rows_of(known));
   const std::string_view page = timeline_template();
   const std::size_t position = page.find(timeline_data_mark);
   return fmt::format("{}{}{}", page.substr(0, position), data,

@@ -81,8 +81,8 @@ bool merge(AccessRecord& into, const AccessRecord& other) noexcept {
   }
   into.acquired = into.acquired || other.acquired;
   into.released = into.released || other.released;
-  into.has_other_sites = into.has_other_sites || other.has_other_sites ||
-                         into.site != other.site || into.phase != other.phase;
+  into.has_other_sites = into.has_other_sites || other.has_other_sites || into.site != other.site ||
+                         into.phase != other.phase;
   into.orders = std::min(into.orders, other.orders);
   into.last_orders = std::max(into.last_orders, other.last_orders);
   into.first_ns = std::min(into.first_ns, other.first_ns);

@@ -44,9 +44,9 @@ struct AccessRecord {
   std::uint32_t phase = 0;   ///< of the program's; 0: none
   std::uint64_t orders = 0;  ///< number of ordering calls before the first of the merged accesses
   std::uint64_t last_orders = 0;  ///< before the last one
-  std::int64_t first_ns = 0;  ///< on the machine's clock
+  std::int64_t first_ns = 0;      ///< on the machine's clock
   std::int64_t last_ns = 0;
-  rma::detail::CallSite site;  ///< in the program of this rank
+  rma::detail::CallSite site = {};  ///< in the program of this rank
 };
 static_assert(std::is_trivially_copyable_v<AccessRecord>);
 

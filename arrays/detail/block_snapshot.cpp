@@ -42,8 +42,8 @@ void BlockSnapshot::for_each_row(Body&& body) const {
 
 namespace {
 
-// Calls `found(begin, end)` for each run of changed elements among `count`. `is_changed(i)` compares
-// one element.
+// Calls `found(begin, end)` for each run of changed elements among `count`. `is_changed(i)`
+// compares one element.
 template <class IsChanged, class Found>
 void for_each_changed_run(std::int64_t count, const IsChanged& is_changed, const Found& found) {
   for (std::int64_t begin = 0; begin < count; ++begin) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Internal. BlockSnapshot: a copy of a rank's block, used to find later what has changed in the block.
+// Internal. BlockSnapshot: a copy of a rank's block, used to find later what has changed in the
+// block.
 #pragma once
 
 #include <cstddef>

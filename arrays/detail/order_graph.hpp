@@ -6,7 +6,7 @@
 //
 // Calls are numbered in the order in which a rank made them. A table keeps the first acquisition
 // and the last release of each object: of an object that two ranks used, these permit the most. So
-// the graph may see an order that there was not, but misses none.
+// the graph may see an order that never was, but misses none.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,7 @@ bool is_write_by_call(AccessKind kind) noexcept {
 // Compares this member's accesses with those of the others, as they arrive.
 class Search {
  public:
-  // `graph` is null if the objects that order members are not told apart.
+  // `graph` is null if the objects that order members are not distinguished.
   Search(const rma::Job& job, rma::Team& team, std::span<const LoggedAccess> mine,
          const std::set<RaceKind>& known, OrderGraph* graph)
       : job_(job),
@@ -187,8 +187,8 @@ struct LogSize {
   std::int64_t has_all_orders = 1;
 };
 
-// Collective. Null if it would not be complete: then objects are not told apart. Members that are
-// not in the team may order its members, too.
+// Collective. Null if it would not be complete: then objects are not distinguished. Members that
+// are not in the team may order its members, too.
 Result<std::unique_ptr<OrderGraph>> make_graph(const rma::Job& job, rma::Team& team,
                                                std::span<const OrderEntry> mine,
                                                const std::vector<LogSize>& sizes) {
@@ -204,10 +204,9 @@ Result<std::unique_ptr<OrderGraph>> make_graph(const rma::Job& job, rma::Team& t
     return std::unique_ptr<OrderGraph>();
   }
   std::vector<std::vector<OrderEntry>> by_member(counts.size());
-  TESSERA_RETURN_IF_ERROR(exchange(team, mine, counts,
-                                   [&](std::size_t member, const OrderEntry& entry) {
-                                     by_member[member].push_back(entry);
-                                   }));
+  TESSERA_RETURN_IF_ERROR(exchange(
+      team, mine, counts,
+      [&](std::size_t member, const OrderEntry& entry) { by_member[member].push_back(entry); }));
   return std::make_unique<OrderGraph>(std::move(by_member));
 }
 
@@ -245,14 +244,13 @@ Result<std::vector<Race>> find_races(const rma::Job& job, rma::Team& team, const
   }
   TESSERA_ASSIGN_OR_RETURN(const auto graph, make_graph(job, team, mine.orders, sizes));
   Search search(job, team, mine.accesses, known, graph.get());
-  TESSERA_RETURN_IF_ERROR(
-      exchange<LoggedAccess>(team, mine.accesses, counts,
-                             [&](std::size_t member, const LoggedAccess& theirs) {
-                               const rma::TeamRank rank{static_cast<std::int32_t>(member)};
-                               if (rank != team.rank()) {
-                                 search.compare(rank, theirs);
-                               }
-                             }));
+  TESSERA_RETURN_IF_ERROR(exchange<LoggedAccess>(
+      team, mine.accesses, counts, [&](std::size_t member, const LoggedAccess& theirs) {
+        const rma::TeamRank rank{static_cast<std::int32_t>(member)};
+        if (rank != team.rank()) {
+          search.compare(rank, theirs);
+        }
+      }));
   return share(team, search.take(), known);
 }
 

@@ -65,9 +65,9 @@ int tessera_job_setting(const tessera_job* job, const char* name, char* text, in
                         int64_t* length);
 
 /* Local. Begins and ends a phase of this thread, such as "deposit", for profiles (docs/profile.md)
- * and TESSERA_CHECK=races. Phases nest. The end must name the innermost phase; null ends any. Errors:
- * invalid_argument (no name; this thread is in no phase, or in another one; nothing ends then). A
- * job without a profile and without the check records no phases, and compares no names. */
+ * and TESSERA_CHECK=races. Phases nest. The end must name the innermost phase; null ends any.
+ * Errors: invalid_argument (no name; this thread is in no phase, or in another one; nothing ends
+ * then). A job without a profile and without the check records no phases, and compares no names. */
 int tessera_job_begin_phase(const tessera_job* job, const char* name);
 int tessera_job_end_phase(const tessera_job* job, const char* name);
 

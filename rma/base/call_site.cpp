@@ -44,8 +44,9 @@ struct Walk {
 
   // The outermost first: calls from two lines of a function differ there.
   [[nodiscard]] bool matches(const void* now) const noexcept {
-    return frame == now && std::all_of(slots.rend() - static_cast<std::ptrdiff_t>(count), slots.rend(),
-                                       [](const StackSlot& each) { return *each.at == each.value; });
+    return frame == now &&
+           std::all_of(slots.rend() - static_cast<std::ptrdiff_t>(count), slots.rend(),
+                       [](const StackSlot& each) { return *each.at == each.value; });
   }
 };
 
@@ -205,8 +206,8 @@ std::vector<SourceLine> lines_of(const std::string& file, const std::vector<Loca
     }
     const std::size_t colon = line.rfind(':');
     const std::string number = line.substr(std::min(colon, line.size() - 1) + 1);
-    lines.push_back({std::exchange(function, {}), line.substr(0, colon),
-                     number.substr(0, number.find(' '))});
+    lines.push_back(
+        {std::exchange(function, {}), line.substr(0, colon), number.substr(0, number.find(' '))});
   }
   return lines;
 }
@@ -229,10 +230,24 @@ bool is_own_line(const SourceLine& line) {
   return line.file.find("/c++/") != std::string::npos;  // the standard library's headers
 }
 
-std::string line_text(const SourceLine& line) {
+// Without its parameters, and without the namespaces that have no name.
+std::string short_name(std::string function) {
   constexpr std::size_t most = 80;
-  const std::string function =
-      line.function.size() <= most ? line.function : line.function.substr(0, most) + "...";
+  constexpr std::string_view nameless = "(anonymous namespace)::";
+  for (std::size_t at = 0; (at = function.find(nameless)) != std::string::npos;) {
+    function.erase(at, nameless.size());
+  }
+  std::size_t at = function.rfind(')');
+  for (int depth = at == std::string::npos ? 0 : 1; depth > 0 && at > 0;) {
+    --at;
+    depth += function[at] == ')' ? 1 : function[at] == '(' ? -1 : 0;
+  }
+  function.resize(std::min(at, function.size()));
+  return function.size() <= most ? function : function.substr(0, most) + "...";
+}
+
+std::string line_text(const SourceLine& line) {
+  const std::string function = short_name(line.function);
   return fmt::format("{} at {}:{}", function, file_name(line.file), line.line);
 }
 
@@ -284,7 +299,7 @@ std::string describe(const CallSite& site) {
       return line_text(line);
     }
     if (line.function != "??") {
-      return fmt::format("{} in {}", line.function, file_name(frames.front().file));
+      return fmt::format("{} in {}", short_name(line.function), file_name(frames.front().file));
     }
   }
   return location_text(frames.front());

@@ -228,9 +228,8 @@ void PhaseLog::add_wait(Wait wait, std::uint64_t bytes, std::int64_t ticks,
 
 void PhaseLog::add_operations(std::size_t name, Op op, const Tally& tally) {
   const std::lock_guard guard(mutex_);
-  for_each_entry_of_thread([&](Entry& entry) {
-    entry.operations[name][static_cast<std::size_t>(op)] += tally;
-  });
+  for_each_entry_of_thread(
+      [&](Entry& entry) { entry.operations[name][static_cast<std::size_t>(op)] += tally; });
 }
 
 std::string PhaseLog::path_of(std::uint32_t phase) const {
@@ -250,10 +249,10 @@ std::vector<std::string> PhaseLog::paths() const {
 std::vector<PhaseTotals> PhaseLog::totals(const TickScale& scale,
                                           const std::vector<std::string>& names) const {
   const auto in_ns = [&scale](WaitTally tally) {
-    tally.total_ns = static_cast<std::uint64_t>(
-        scale.span_ns(static_cast<std::int64_t>(tally.total_ns)));
-    tally.longest_ns = static_cast<std::uint64_t>(
-        scale.span_ns(static_cast<std::int64_t>(tally.longest_ns)));
+    tally.total_ns =
+        static_cast<std::uint64_t>(scale.span_ns(static_cast<std::int64_t>(tally.total_ns)));
+    tally.longest_ns =
+        static_cast<std::uint64_t>(scale.span_ns(static_cast<std::int64_t>(tally.longest_ns)));
     return tally;
   };
   const std::lock_guard guard(mutex_);

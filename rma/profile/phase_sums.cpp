@@ -127,9 +127,10 @@ std::vector<PhaseSum> JobProfile::phases() const {
   }
   std::vector<PhaseSum> ordered;
   take_within({}, all, ordered);
-  // Names with a slash may look as if they were within a phase that there isn't.
+  // Names with a slash may look as if they were within a phase that does not exist.
   std::copy_if(std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()),
-               std::back_inserter(ordered), [](const PhaseSum& each) { return !each.path.empty(); });
+               std::back_inserter(ordered),
+               [](const PhaseSum& each) { return !each.path.empty(); });
   return ordered;
 }
 

@@ -97,8 +97,8 @@ class Recorder {
     }
   }
   static void raise_to(std::atomic<std::uint64_t>& maximum, std::uint64_t value) noexcept;
-  /// Counts the wait for its label, if it has one, and keeps it as an event in a trace. An outermost
-  /// one also counts for its phases.
+  /// Counts the wait for its label, if it has one, and keeps it as an event in a trace. An
+  /// outermost one also counts for its phases.
   void keep(TimedWait wait, const Label* label, bool is_outermost) noexcept;
   [[nodiscard]] std::uint32_t thread_index();
   [[nodiscard]] WaitTally& tally_of(const std::string& label, std::uint32_t& index);

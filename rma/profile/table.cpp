@@ -233,8 +233,7 @@ std::string main_work_of(const PhaseSum& phase) {
       return most.by_op[static_cast<std::size_t>(a)].bytes <
              most.by_op[static_cast<std::size_t>(b)].bytes;
     });
-    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", to_string(op),
-                        shortened(most.name),
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", to_string(op), shortened(most.name),
                         human(static_cast<double>(most.by_op[static_cast<std::size_t>(op)].bytes)));
   }
   return text;
@@ -250,7 +249,8 @@ void print_phases(Lines out, const JobProfile& profile) {
                  "all ranks", "waiting", "max/mean", "bytes", "most");
   phases.resize(phases.size() - more);
   for (const PhaseSum& each : phases) {
-    const auto depth = static_cast<std::size_t>(std::count(each.path.begin(), each.path.end(), '/'));
+    const auto depth =
+        static_cast<std::size_t>(std::count(each.path.begin(), each.path.end(), '/'));
     const std::string name = shortened(each.path.substr(each.path.rfind('/') + 1));
     const std::string work = main_work_of(each);
     fmt::format_to(out, "  {:<24} {:>9} {:>10} {:>10} {:>8.2f} {:>10}{}{}\n",

@@ -60,8 +60,7 @@ std::string name_of(const WaitEvent& event, const RankProfile& rank) {
 // What is particular to a wait or a phase, as members of the event's object.
 std::string members_of(const WaitEvent& event, const RankProfile& rank) {
   if (event.is_phase) {
-    return fmt::format(R"("cat":"phase","args":{{"phase":{}}})",
-                       json_text(path_of(event, rank)));
+    return fmt::format(R"("cat":"phase","args":{{"phase":{}}})", json_text(path_of(event, rank)));
   }
   const std::string peer = event.peer < 0 ? "" : fmt::format(R"("rank":{},)", event.peer);
   return fmt::format(R"("cat":"wait","args":{{"wait":"{}",{}"bytes":{}}})", to_string(event.wait),
@@ -136,10 +135,10 @@ void TraceFile::add(const RankProfile& rank, const ClockSample& at_start,
         std::max(on_common_clock(each.begin_ns, at_start, at_stop) - origin_ns, std::int64_t{0});
     const std::int64_t end = std::max(
         on_common_clock(each.begin_ns + each.duration_ns, at_start, at_stop) - origin_ns, begin);
-    write_event(fmt::format(
-        R"({{"name":{},"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},{}}})",
-        name_of(each, rank), rank.rank, each.thread + 1, microseconds(begin),
-        microseconds(end - begin), members_of(each, rank)));
+    write_event(
+        fmt::format(R"({{"name":{},"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},{}}})",
+                    name_of(each, rank), rank.rank, each.thread + 1, microseconds(begin),
+                    microseconds(end - begin), members_of(each, rank)));
   }
   kept_ += events.size();
   dropped_ += rank.dropped_events;

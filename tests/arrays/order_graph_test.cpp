@@ -28,8 +28,8 @@ OrderGraph graph_of(const Calls& calls) {
   return OrderGraph(entries);
 }
 
-// Whether some release of `from` from that number on, and some acquisition of the same object before
-// `to`, form a chain. Marks what follows, call by call, until nothing changes.
+// Whether some release of `from` from that number on, and some acquisition of the same object
+// before `to`, form a chain. Marks what follows, call by call, until nothing changes.
 bool is_reachable(const Calls& calls, const OrderPlace& from, const OrderPlace& to) {
   std::vector<std::vector<bool>> follows;
   for (const auto& own : calls) {
@@ -47,8 +47,8 @@ bool is_reachable(const Calls& calls, const OrderPlace& from, const OrderPlace& 
         }
         for (std::size_t b = 0; b < calls.size(); ++b) {
           for (std::size_t k = 0; a != b && k < calls[b].size(); ++k) {
-            const bool meets = calls[b][k].object == calls[a][i].object &&
-                               calls[b][k].kind != Kind::release;
+            const bool meets =
+                calls[b][k].object == calls[a][i].object && calls[b][k].kind != Kind::release;
             for (std::size_t next = k; meets && next < calls[b].size(); ++next) {
               has_changed = has_changed || !follows[b][next];
               follows[b][next] = true;
@@ -64,7 +64,8 @@ bool is_reachable(const Calls& calls, const OrderPlace& from, const OrderPlace& 
 }
 
 TEST(OrderGraph, FollowsAChainOverOtherMembers) {
-  const Calls calls{{{Kind::release, 5}}, {{Kind::acquire, 5}, {Kind::release, 9}}, {{Kind::both, 9}}};
+  const Calls calls{
+      {{Kind::release, 5}}, {{Kind::acquire, 5}, {Kind::release, 9}}, {{Kind::both, 9}}};
   OrderGraph graph = graph_of(calls);
   EXPECT_TRUE(graph.may_precede({0, 0}, {2, 1}, 0));
   EXPECT_TRUE(graph.may_precede({0, 0}, {1, 1}, 0));

@@ -76,8 +76,7 @@ TEST(Timeline, HasPhasesAroundTheirWaitsAndApartFromThem) {
   EXPECT_EQ(data["names"], (json{"barrier", "barrier", "get"}));
   EXPECT_EQ(data["phases"], json::array({0}));
   EXPECT_EQ(data["details"][0], "phase: step/barrier");
-  EXPECT_EQ(data["rows"][0]["events"],
-            (json{1000, 3000, 0, 0, 2000, 500, 1, 1, 3000, 500, 2, 1}));
+  EXPECT_EQ(data["rows"][0]["events"], (json{1000, 3000, 0, 0, 2000, 500, 1, 1, 3000, 500, 2, 1}));
 }
 
 TEST(Timeline, FetchesNothing) {

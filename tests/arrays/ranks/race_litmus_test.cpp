@@ -103,7 +103,7 @@ struct Cell {
 };
 
 // Both ranks put to one field of the same elements, or to different ones.
-void put_fields(Play& play, double Cell::* first, double Cell::* second) {
+void put_fields(Play& play, double Cell::*first, double Cell::*second) {
   auto cells = Array<Cell>::create(play.job, {8}, {.name = "A"}).value();
   const std::vector<double> numbers(8, 2.0);
   if (play.rank() < 2) {
@@ -116,10 +116,10 @@ void put_fields(Play& play, double Cell::* first, double Cell::* second) {
 // Jacobi on the rows of a square, with ghost cells. Each rank changes its rows locally.
 void relax(Play& play, const std::function<void(Array<double>&, int)>& between) {
   constexpr std::int64_t columns = 6;
-  auto u = Array<double>::create(play.job, {4 * play.job.size(), columns},
-                                 {.name = "A", .process_grid = {play.job.size(), 1},
-                                  .ghosts = {1, 0}})
-               .value();
+  auto u =
+      Array<double>::create(play.job, {4 * play.job.size(), columns},
+                            {.name = "A", .process_grid = {play.job.size(), 1}, .ghosts = {1, 0}})
+          .value();
   auto halo = Halo::create(u).value();
   auto access = u.local().value();
   EXPECT_TRUE(ok(u.sync()));  // an access that lasts longer does not count as a read of all
@@ -168,9 +168,8 @@ const std::vector<Program> racy{
      [](Play& play) {
        play.ranks(
            [&] {
-             EXPECT_TRUE(ok(play.a
-                                .put_async(Box({20}, {24}), std::span<const double>(play.room(4)))
-                                .wait()));
+             EXPECT_TRUE(ok(
+                 play.a.put_async(Box({20}, {24}), std::span<const double>(play.room(4))).wait()));
            },
            [&] { play.get(20, 24); });
      }},
@@ -197,8 +196,9 @@ const std::vector<Program> racy{
      [](Play& play) {
        const std::vector<Index> mine =
            play.is(0) ? std::vector<Index>{{1}, {17}, {5}} : std::vector<Index>{{2}, {17}};
-       play.ranks([&] { EXPECT_TRUE(ok(scatter(play.a, mine, std::span<const double>(play.room(3))))); },
-                  [&] { EXPECT_TRUE(ok(gather(play.a, mine, play.room(2)))); });
+       play.ranks(
+           [&] { EXPECT_TRUE(ok(scatter(play.a, mine, std::span<const double>(play.room(3))))); },
+           [&] { EXPECT_TRUE(ok(gather(play.a, mine, play.room(2)))); });
      }},
     {"OneFieldOfTheSameElements", "put put",
      [](Play& play) { put_fields(play, &Cell::energy, &Cell::energy); }},
@@ -207,8 +207,8 @@ const std::vector<Program> racy{
        const std::int64_t end = play.a.extents()[0];
        play.ranks(
            [&] {
-             EXPECT_TRUE(ok(play.a.put(periodic(Box({-2}, {2})),
-                                       std::span<const double>(play.room(4)))));
+             EXPECT_TRUE(
+                 ok(play.a.put(periodic(Box({-2}, {2})), std::span<const double>(play.room(4)))));
            },
            [&] { play.get(end - 1, end); });
      }},
@@ -459,7 +459,8 @@ const std::vector<Program> clean{
      [](Play& play) {
        auto counter = Counter::create(play.job, play.job.world()).value();
        const std::int64_t tasks = play.a.extents()[0] / 4;
-       for (std::int64_t task = counter.next().value(); task < tasks; task = counter.next().value()) {
+       for (std::int64_t task = counter.next().value(); task < tasks;
+            task = counter.next().value()) {
          play.put(4 * task, 4 * task + 4);
          play.accumulate(4 * task, 4 * task + 2);
        }
@@ -473,22 +474,22 @@ const std::vector<Program> clean{
          EXPECT_TRUE(ok(play.a.put(mine, std::span<const double>(play.values))));
        }
      }},
-    {"DifferentFields", "",
-     [](Play& play) { put_fields(play, &Cell::density, &Cell::energy); }},
+    {"DifferentFields", "", [](Play& play) { put_fields(play, &Cell::density, &Cell::energy); }},
     {"ListsWithoutACommonElement", "",
      [](Play& play) {
        const std::vector<Index> mine =
            play.is(0) ? std::vector<Index>{{1}, {17}, {5}} : std::vector<Index>{{2}, {18}};
-       play.ranks([&] { EXPECT_TRUE(ok(scatter(play.a, mine, std::span<const double>(play.room(3))))); },
-                  [&] { EXPECT_TRUE(ok(gather(play.a, mine, play.room(2)))); });
+       play.ranks(
+           [&] { EXPECT_TRUE(ok(scatter(play.a, mine, std::span<const double>(play.room(3))))); },
+           [&] { EXPECT_TRUE(ok(gather(play.a, mine, play.room(2)))); });
      }},
     {"PeriodicBoxesApart", "",
      [](Play& play) {
        const std::int64_t end = play.a.extents()[0];
        play.ranks(
            [&] {
-             EXPECT_TRUE(ok(play.a.put(periodic(Box({-2}, {2})),
-                                       std::span<const double>(play.room(4)))));
+             EXPECT_TRUE(
+                 ok(play.a.put(periodic(Box({-2}, {2})), std::span<const double>(play.room(4)))));
            },
            [&] { play.get(2, end - 2); });
      }},
@@ -544,9 +545,8 @@ const std::vector<Program> clean{
      }},
     {"AsynchronousPutsAndASync", "",
      [](Play& play) {
-       auto sent =
-           play.a.put_async(Box({part * play.rank()}, {part * play.rank() + part}),
-                            std::span<const double>(play.room(part)));
+       auto sent = play.a.put_async(Box({part * play.rank()}, {part * play.rank() + part}),
+                                    std::span<const double>(play.room(part)));
        EXPECT_TRUE(ok(sent.wait()));
        play.sync();
        auto got = play.a.get_async(Box({0}, {part}), play.room(part));
@@ -554,9 +554,8 @@ const std::vector<Program> clean{
      }},
     {"StrictAccumulateAndFetchAdd", "",
      [](Play& play) {
-       auto words = Array<std::int64_t>::create(play.job, {4},
-                                                {.name = "A",
-                                                 .region = {.atomics = rma::Atomics::strict}})
+       auto words = Array<std::int64_t>::create(
+                        play.job, {4}, {.name = "A", .region = {.atomics = rma::Atomics::strict}})
                         .value();
        const std::int64_t one = 1;
        play.ranks([&] { EXPECT_TRUE(ok(words.accumulate(Box({2}, {3}), std::span(&one, 1)))); },
@@ -604,9 +603,8 @@ bool is_report_of(const std::string& line, std::string_view race) {
   if (line.find("race in array 'A' (") == std::string::npos) {
     return false;
   }
-  for (const std::string_view kind :
-       {"put", "get", "accumulate", "atomic operation", "local write", "local access",
-        "ghost cell update"}) {
+  for (const std::string_view kind : {"put", "get", "accumulate", "atomic operation", "local write",
+                                      "local access", "ghost cell update"}) {
     const bool is_expected = race.find(kind) != std::string_view::npos;
     const bool is_named = line.find(fmt::format("{} of ", kind)) != std::string::npos;
     if (is_expected != is_named) {
@@ -624,8 +622,8 @@ TEST_P(Racy, ProgramsAreReported) {
     for (const std::string& line : lines) {
       EXPECT_TRUE(is_report_of(line, GetParam().race)) << line;
     }
-    const auto reports = job.world().allreduce(static_cast<std::int64_t>(lines.size()),
-                                               rma::Reduction::sum);
+    const auto reports =
+        job.world().allreduce(static_cast<std::int64_t>(lines.size()), rma::Reduction::sum);
     EXPECT_EQ(reports.value(), 1) << "number of reports";
   });
 }
@@ -635,9 +633,8 @@ INSTANTIATE_TEST_SUITE_P(Litmus, Racy, testing::ValuesIn(racy), name_of);
 class Clean : public testing::TestWithParam<Program> {};
 
 TEST_P(Clean, ProgramsAreNotReported) {
-  with_check(GetParam(), [](Job& job) {
-    EXPECT_EQ(warnings_of(job, GetParam()), std::vector<std::string>());
-  });
+  with_check(GetParam(),
+             [](Job& job) { EXPECT_EQ(warnings_of(job, GetParam()), std::vector<std::string>()); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Litmus, Clean, testing::ValuesIn(clean), name_of);
