@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -205,10 +204,15 @@ TEST(Phase, ThatIsOpenWhenTheJobStopsEndsThereAndIsReported) {
       << printed.log_text();
 }
 
+// A phase that can be destroyed at any time.
+struct Kept {
+  Phase phase;
+};
+
 TEST(Phase, OutlivesItsJobWithoutHarm) {
   ProfiledRun run("json", one);
-  std::optional<std::unique_ptr<const Phase>> kept;
-  run.run([&](Job& job) { kept.emplace(new const Phase(job.phase("kept"))); });
+  std::unique_ptr<Kept> kept;
+  run.run([&](Job& job) { kept.reset(new Kept{job.phase("kept")}); });
   EXPECT_EQ(phase_of(run.json(), "kept")["left_open"], 1);
   kept.reset();
 }
@@ -231,7 +235,7 @@ TEST(Phase, EndsThePhasesThatBeganWithinIt) {
 TEST(Phase, MayEndOnAnotherThread) {
   ProfiledRun run("json", one);
   run.run([](Job& job) {
-    auto first = std::make_unique<const Phase>(job.phase("first"));
+    std::unique_ptr<Kept> first(new Kept{job.phase("first")});
     std::thread([&] { first.reset(); }).join();
     const auto second = job.phase("second");  // not within the first
   });
