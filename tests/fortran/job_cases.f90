@@ -106,7 +106,7 @@ contains
     call checked%begin_phase("push  ")
     call checked%end_phase("step", stat=code, errmsg=message)
     call check_error(tessera_invalid_argument, &
-        "tessera_job%end_phase: end of phase 'step': the innermost phase of this thread is 'step/push'")
+        "end of phase 'step': the innermost phase of this thread is 'step/push'")
     call checked%end_phase("push")
     call checked%end_phase()
     call checked%end_phase("step", stat=code, errmsg=message)
