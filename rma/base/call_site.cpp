@@ -212,22 +212,31 @@ std::vector<SourceLine> lines_of(const std::string& file, const std::vector<Loca
   return lines;
 }
 
-// A function of the library's headers. Their sources are here or where they were installed.
-bool is_own_line(const SourceLine& line) {
-  constexpr std::string_view here = __FILE__;
-  constexpr std::string_view own_part = "rma/base/call_site.cpp";
-  const std::string_view root = here.substr(0, here.size() - own_part.size());
-  if (line.file == "??") {
-    return line.function.find("tessera::arrays::") != std::string::npos ||
-           line.function.find("tessera::rma::") != std::string::npos;
+// Whether a source is of a layer of the library: here, or in the folder of an installation. Programs
+// beside the library have such folders, too.
+bool is_in_layer(std::string_view file) noexcept {
+  for (const std::string_view other : {"tests/", "bench/", "apps/", "docs/"}) {
+    if (file.find(other) != std::string_view::npos) {
+      return false;
+    }
   }
   for (const std::string_view layer : {"rma/", "arrays/", "linalg/", "fortran/"}) {
-    if (line.file.starts_with(fmt::format("{}{}", root, layer)) ||
-        line.file.find(fmt::format("/tessera/{}", layer)) != std::string::npos) {
+    const std::size_t at = file.rfind(layer);
+    if (at != std::string_view::npos && (at == 0 || file[at - 1] == '/')) {
       return true;
     }
   }
-  return line.file.find("/c++/") != std::string::npos;  // the standard library's headers
+  return false;
+}
+
+// A function of the library or of the standard library, maybe of their headers.
+bool is_own_line(const SourceLine& line) noexcept {
+  const bool is_in_namespace = line.function.find("tessera::") != std::string::npos;
+  if (line.file == "??") {
+    return is_in_namespace;
+  }
+  const bool is_own = is_in_layer(line.file) && (is_in_namespace || line.file.ends_with(".hpp"));
+  return is_own || line.file.find("/c++/") != std::string::npos;
 }
 
 // Without its parameters, and without the namespaces that have no name.
