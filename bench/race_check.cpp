@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What TESSERA_CHECK=races costs: transfers of patches, a Jacobi iteration, and syncs, each in a job
-// with the check and in one without, alternately. Two ranks are threads of this process. Prints the
-// medians and their ratio, which the design limits to 3.
+// What TESSERA_CHECK=races costs: transfers of patches, a Jacobi iteration, and syncs, each in a
+// job with the check and in one without, alternately. Two ranks are threads of this process. Prints
+// the medians and their ratio, which the design limits to 3.
 //
 //     race_check [ROUNDS]
 #include <fmt/format.h>
@@ -76,8 +76,8 @@ class Work {
       const auto u = old.view();
       auto v = changed.view();
       const Box own = old.own();
-      for (std::int64_t i = std::max<std::int64_t>(own.lo(0), 1);
-           i < std::min(own.hi(0), edge - 1); ++i) {
+      for (std::int64_t i = std::max<std::int64_t>(own.lo(0), 1); i < std::min(own.hi(0), edge - 1);
+           ++i) {
         for (std::int64_t j = std::max<std::int64_t>(own.lo(1), 1);
              j < std::min(own.hi(1), edge - 1); ++j) {
           v(i, j) = 0.25 * (u(i - 1, j) + u(i + 1, j) + u(i, j - 1) + u(i, j + 1)) + 1e-3;
@@ -103,7 +103,8 @@ class Work {
 double microseconds(const std::function<void()>& act) {
   const auto begin = std::chrono::steady_clock::now();
   act();
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin)
+      .count();
 }
 
 double median(std::vector<double> all) {
@@ -162,9 +163,8 @@ int main(int argc, char** argv) {
   ThreadGroup with(2);
   std::vector<std::thread> ranks;
   for (std::int32_t rank = 0; rank < 2; ++rank) {
-    ranks.emplace_back([&, rank] {
-      run(without.member(WorldRank{rank}), with.member(WorldRank{rank}), rounds);
-    });
+    ranks.emplace_back(
+        [&, rank] { run(without.member(WorldRank{rank}), with.member(WorldRank{rank}), rounds); });
   }
   for (std::thread& each : ranks) {
     each.join();

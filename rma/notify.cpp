@@ -190,10 +190,9 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
 
 Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank writer) {
   return detail::named(job.state(), [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(
-        const std::int32_t last,
-        wait_on_flag(job.state(), flag, writer, nullptr,
-                     [&](std::int32_t seen) { return seen == value; }));
+    TESSERA_ASSIGN_OR_RETURN(const std::int32_t last,
+                             wait_on_flag(job.state(), flag, writer, nullptr,
+                                          [&](std::int32_t seen) { return seen == value; }));
     return last == value
                ? Status()
                : wait_failed(job.state(), writer, fmt::format("the flag is not {}", value));
@@ -203,10 +202,9 @@ Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank
 Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int32_t value,
                                           WorldRank writer, const Label* label) {
   return detail::named(job.state(), [&]() -> Result<std::int32_t> {
-    TESSERA_ASSIGN_OR_RETURN(
-        const std::int32_t last,
-        wait_on_flag(job.state(), flag, writer, label,
-                     [&](std::int32_t seen) { return seen != value; }));
+    TESSERA_ASSIGN_OR_RETURN(const std::int32_t last,
+                             wait_on_flag(job.state(), flag, writer, label,
+                                          [&](std::int32_t seen) { return seen != value; }));
     if (last == value) {
       return wait_failed(job.state(), writer, fmt::format("the flag is still {}", value));
     }

@@ -212,8 +212,8 @@ std::vector<SourceLine> lines_of(const std::string& file, const std::vector<Loca
   return lines;
 }
 
-// Whether a source is of a layer of the library: here, or in the folder of an installation. Programs
-// beside the library have such folders, too.
+// Whether a source is of a layer of the library: here, or in the folder of an installation.
+// Programs beside the library have such folders, too.
 bool is_in_layer(std::string_view file) noexcept {
   for (const std::string_view other : {"tests/", "bench/", "apps/", "docs/"}) {
     if (file.find(other) != std::string_view::npos) {

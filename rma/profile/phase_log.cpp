@@ -126,6 +126,7 @@ std::uint64_t PhaseLog::begin(std::string_view name) noexcept {
       return 0;
     }
     if (recorder_ != nullptr) {
+      recorder_->expect_phases();
       open->begin = recorder_->now();
       open->thread = recorder_->number_of_thread();
     }

@@ -37,6 +37,9 @@ WaitTally& Recorder::tally_of(const std::string& label, std::uint32_t& index) {
 }
 
 void Recorder::keep(TimedWait wait, const Label* label, bool is_outermost) noexcept {
+  if (!is_open()) {
+    return;
+  }
   try {
     const std::string text = label == nullptr ? std::string() : label->short_text();
     if (is_outermost && phases_ != nullptr && PhaseLog::is_in_any()) {

@@ -46,18 +46,22 @@ struct TimedWait {
 class Recorder {
  public:
   /// Keeps at most `max_events` events; 0 if there is no trace.
-  explicit Recorder(std::size_t max_events) : max_events_(max_events) {
+  explicit Recorder(std::size_t max_events)
+      : keeps_waits_(max_events > 0), max_events_(max_events) {
     events_.reserve(max_events);  // the kernel backs these pages only when they are touched
   }
 
   /// Records an operation that ended without waiting; ignored within a wait.
   void record_done(Wait wait) noexcept;
 
-  /// Waits that begin from now on are not recorded: they are the profile's own.
+  /// From now on no events are kept, and operations that end without waiting are not recorded. The
+  /// profile's own waits come after its tallies were read.
   void close() noexcept { is_open_.store(false, std::memory_order_relaxed); }
 
   /// Waits also count for the phases in which they are. Requires: nothing was recorded yet.
   void set_phases(std::shared_ptr<PhaseLog> phases) noexcept { phases_ = std::move(phases); }
+  /// From now on there are phases.
+  void expect_phases() noexcept { keeps_waits_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t now() const noexcept { return clock_.now(); }
   [[nodiscard]] TickScale scale() const noexcept { return clock_.scale(); }
   /// The calling thread's number in traces. Throws std::bad_alloc.
@@ -84,6 +88,10 @@ class Recorder {
   };
 
   [[nodiscard]] bool is_open() const noexcept { return is_open_.load(std::memory_order_relaxed); }
+  /// Whether each wait is kept as an event, or may be in a phase.
+  [[nodiscard]] bool keeps_waits() const noexcept {
+    return keeps_waits_.load(std::memory_order_relaxed);
+  }
   void add(Wait wait, std::uint64_t bytes, std::int64_t duration) noexcept {
     AtomicTally& tally = tallies_[static_cast<std::size_t>(wait)];
     const auto ticks = static_cast<std::uint64_t>(duration);
@@ -108,6 +116,7 @@ class Recorder {
 
   TickClock clock_;
   std::atomic<bool> is_open_{true};
+  std::atomic<bool> keeps_waits_;
   std::array<AtomicTally, wait_count> tallies_;
   std::size_t max_events_;
   std::atomic<std::uint64_t> dropped_{0};
@@ -144,23 +153,19 @@ class WaitScope {
 
  private:
   void begin() noexcept {
-    if (!recorder_->is_open()) [[unlikely]] {
-      recorder_ = nullptr;
-      return;
-    }
     ++Recorder::depth;
     begin_ = recorder_->clock_.now();
   }
   [[gnu::always_inline]] void end() noexcept {
     // A thread may have moved to a processor whose counter is a few ticks late.
     const std::int64_t duration = std::max<std::int64_t>(recorder_->clock_.now() - begin_, 0);
-    const bool is_outermost = --Recorder::depth == 0;
-    if (is_outermost) {
+    if (--Recorder::depth == 0) [[likely]] {
       recorder_->add(wait_, bytes_, duration);
-    }
-    const Label* const label = is_outermost ? label_ : nullptr;
-    if (label != nullptr || recorder_->max_events_ > 0 || PhaseLog::is_in_any()) [[unlikely]] {
-      recorder_->keep({begin_, duration, bytes_, peer_, 0, 0, wait_}, label, is_outermost);
+      if (label_ != nullptr || recorder_->keeps_waits()) [[unlikely]] {
+        recorder_->keep({begin_, duration, bytes_, peer_, 0, 0, wait_}, label_, true);
+      }
+    } else if (recorder_->keeps_waits()) [[unlikely]] {
+      recorder_->keep({begin_, duration, bytes_, peer_, 0, 0, wait_}, nullptr, false);
     }
   }
 
