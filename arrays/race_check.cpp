@@ -314,8 +314,12 @@ void RaceLog::note(AccessKind kind, const Box& box) noexcept {
     const bool may_be_flag = kind == AccessKind::put || kind == AccessKind::get;
     if (array_->has_flags && may_be_flag && box.volume() == 1) {
       using Order = rma::OrderCall::Kind;
+      const rma::RemoteAddress word = array_->address_of(box.lo());
       check_.on_order({kind == AccessKind::put ? Order::release : Order::acquire,
-                       rma::detail::number_of_word(array_->address_of(box.lo()))});
+                       rma::detail::number_of_word(word)});
+      if (kind == AccessKind::get) {
+        check_.on_order({Order::acquire, rma::detail::number_of_raised(word)});
+      }
       add(make_record(AccessKind::atomic, box));
     } else {
       add(make_record(kind, box));

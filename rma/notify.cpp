@@ -95,8 +95,6 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
 template <class IsWanted>
 Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
                                   const Label* known, IsWanted&& is_wanted) {
-  job.observers().report_order(OrderCall::Kind::acquire,
-                               [&] { return detail::number_of_word(flag); });
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
   if (flag.rank != job.rank()) {
     return Status::error(
@@ -120,7 +118,35 @@ Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, Worl
     return fmt::format("for rank {} to set the flag at offset {} of {}, which is {}", writer.value,
                        flag.offset, located.region->describe(), seen);
   });
+  const auto& observers = job.observers();
+  observers.report_order(OrderCall::Kind::acquire, [&] { return detail::number_of_word(flag); });
+  observers.report_order(OrderCall::Kind::acquire,
+                         [&] { return detail::number_of_flag(flag, seen); });
   return seen;
+}
+
+// Returns the number of notifications that were sent to the rank.
+Result<std::uint64_t> send_notification(Job& job, WorldRank rank) {
+  JobState& state = job.state();
+  TESSERA_RETURN_IF_ERROR(state.check_running());
+  TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
+  const int local_rank = state.node().local_rank_of(rank);
+  if (local_rank < 0) {
+    // After the operations in flight; the connection keeps the order of the rest.
+    TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
+    state.slices().counters().add(rank, detail::no_region, Op::notify, {1, 0});
+    return state.link()->notify(rank);
+  }
+  if (state.node().is_gone(local_rank)) {
+    return lost(rank, "it cannot be notified");
+  }
+  TESSERA_RETURN_IF_ERROR(job.fence(rank));
+  std::atomic<std::uint64_t>& sent =
+      state.node().memory().notices(local_rank, state.node().local_rank());
+  const std::uint64_t count = sent.fetch_add(1) + 1;
+  state.node().ring(local_rank);
+  state.slices().counters().add(rank, detail::no_region, Op::notify, {1, 0});
+  return count;
 }
 
 }  // namespace
@@ -164,8 +190,11 @@ Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAdd
 Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
   return detail::named(job.state(), [&]() -> Status {
     JobState& state = job.state();
-    state.observers().report_order(OrderCall::Kind::release,
-                                   [&] { return detail::number_of_word(flag); });
+    const auto& observers = state.observers();
+    observers.report_order(OrderCall::Kind::release,
+                           [&] { return detail::number_of_raised(flag); });
+    observers.report_order(OrderCall::Kind::release,
+                           [&] { return detail::number_of_flag(flag, value); });
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
     const int local_rank = state.node().local_rank_of(flag.rank);
     if (local_rank < 0 && state.link()->can_raise_flags()) {
@@ -214,27 +243,10 @@ Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int
 
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
-    JobState& state = job.state();
-    state.observers().report_order(OrderCall::Kind::release,
-                                   [&] { return detail::number_of_pair(job.rank(), rank); });
-    TESSERA_RETURN_IF_ERROR(state.check_running());
-    TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
-    const int local_rank = state.node().local_rank_of(rank);
-    if (local_rank < 0) {
-      // After the operations in flight; the connection keeps the order of the rest.
-      TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
-      state.slices().counters().add(rank, detail::no_region, Op::notify, {1, 0});
-      return state.link()->notify(rank);
-    }
-    if (state.node().is_gone(local_rank)) {
-      return lost(rank, "it cannot be notified");
-    }
-    TESSERA_RETURN_IF_ERROR(job.fence(rank));
-    std::atomic<std::uint64_t>& sent =
-        state.node().memory().notices(local_rank, state.node().local_rank());
-    const std::uint64_t count = sent.fetch_add(1) + 1;
-    state.node().ring(local_rank);
-    state.slices().counters().add(rank, detail::no_region, Op::notify, {1, 0});
+    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t count, send_notification(job, rank));
+    job.state().observers().report_order(OrderCall::Kind::release, [&] {
+      return detail::number_of_notification(job.rank(), rank, count);
+    });
     return count;
   });
 }
@@ -242,8 +254,6 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
-    state.observers().report_order(OrderCall::Kind::acquire,
-                                   [&] { return detail::number_of_pair(rank, job.rank()); });
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
     const std::atomic<std::uint64_t>& sent = received(state, rank);
@@ -258,7 +268,11 @@ Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint
       return wait_failed(state, rank,
                          fmt::format("it sent {} of {} notifications", sent.load(), count));
     }
-    return sent.load();
+    const std::uint64_t seen = sent.load();
+    state.observers().report_order(OrderCall::Kind::acquire, [&] {
+      return detail::number_of_notification(rank, job.rank(), seen);
+    });
+    return seen;
   });
 }
 

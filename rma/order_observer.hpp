@@ -36,7 +36,8 @@ namespace detail {
 /// The members of a team, in its order.
 [[nodiscard]] std::span<const WorldRank> members_of(const TeamState& team) noexcept;
 
-/// A flag, or a word for atomic operations.
+/// A word that puts of one element and atomic operations release. These acquire it, and so do waits
+/// for flags.
 [[nodiscard]] inline std::uint64_t number_of_word(const RemoteAddress& at) noexcept {
   constexpr std::uint64_t words = 1;
   const std::uint64_t slice = Label::mix(
@@ -44,11 +45,25 @@ namespace detail {
   return Label::mix(slice, at.offset);
 }
 
-/// Notifications from one rank to another.
-[[nodiscard]] inline std::uint64_t number_of_pair(WorldRank from, WorldRank to) noexcept {
-  constexpr std::uint64_t pairs = 2;
-  return Label::mix(Label::mix(pairs, static_cast<std::uint32_t>(from.value)),
-                    static_cast<std::uint32_t>(to.value));
+/// A word that raise_flag() releases. Gets of one element and atomic operations acquire it.
+[[nodiscard]] inline std::uint64_t number_of_raised(const RemoteAddress& at) noexcept {
+  constexpr std::uint64_t raised = 2;
+  return Label::mix(number_of_word(at), raised);
+}
+
+/// A flag with a value: raise_flag() releases it, and a wait that sees the value acquires it. So
+/// the rounds of an exchange have an object each.
+[[nodiscard]] inline std::uint64_t number_of_flag(const RemoteAddress& at,
+                                                  std::int32_t value) noexcept {
+  return Label::mix(number_of_raised(at), static_cast<std::uint32_t>(value));
+}
+
+/// The notification with this number from one rank to another.
+[[nodiscard]] inline std::uint64_t number_of_notification(WorldRank from, WorldRank to,
+                                                          std::uint64_t count) noexcept {
+  constexpr std::uint64_t notifications = 5;
+  const std::uint64_t sender = Label::mix(notifications, static_cast<std::uint32_t>(from.value));
+  return Label::mix(Label::mix(sender, static_cast<std::uint32_t>(to.value)), count);
 }
 
 /// A lock of a set, which has the same number on all members of its team.
