@@ -26,9 +26,11 @@ struct OrderCall {
   enum class Kind : std::uint8_t { acquire, release, both };
 
   Kind kind = Kind::both;
-  /// The lock, flag, word or pair of ranks: the same number on all ranks. Different objects may
-  /// have one number, with small probability.
-  std::uint64_t object = 0;
+  static constexpr std::uint64_t any_object = 0;
+
+  /// The lock, flag, word or notification: the same number on all ranks. Different objects may have
+  /// one number, with small probability. any_object: not known.
+  std::uint64_t object = any_object;
 };
 
 namespace detail {

@@ -9,6 +9,7 @@ namespace tessera::arrays::detail {
 void OrderTable::add(const rma::OrderCall& call, std::uint64_t number) noexcept {
   try {
     const std::pair key(epoch_, call.object);
+    is_complete_ = is_complete_ && call.object != rma::OrderCall::any_object;
     if (entries_.size() >= max_entries && !entries_.contains(key)) {
       is_complete_ = false;
       return;

@@ -37,7 +37,8 @@ class OrderTable {
 
   /// Collectives of the team so far, since any time.
   void begin_epoch() noexcept { ++epoch_; }
-  /// If memory or the table's room runs out, the table is incomplete.
+  /// If memory or the table's room runs out, or if the object is not known, the table is
+  /// incomplete.
   void add(const rma::OrderCall& call, std::uint64_t number) noexcept;
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
   /// Empties the table. Throws std::bad_alloc.

@@ -77,6 +77,10 @@ class OrderObservers {
       observer->on_order({kind, number()});
     }
   }
+  /// The same for a call whose objects are not known.
+  void report_order() const noexcept {
+    report_order(OrderCall::Kind::both, [] { return OrderCall::any_object; });
+  }
   /// Returns the job's observer: this one, or the one that was set before.
   OrderObserver& set(std::unique_ptr<OrderObserver> observer) {
     const std::lock_guard guard(mutex_);

@@ -83,7 +83,7 @@ TEST(OrderGraph, SeesTheOrdersOfAnOracleInRandomCalls) {
     for (auto& own : calls) {
       own.resize(below(6));
       for (rma::OrderCall& each : own) {
-        each = {static_cast<Kind>(below(3)), below(4)};
+        each = {static_cast<Kind>(below(3)), 1 + below(4)};
       }
     }
     OrderGraph graph = graph_of(calls);
@@ -116,9 +116,15 @@ TEST(OrderTable, KeepsEpochsApartAndEndsEmpty) {
   EXPECT_TRUE(table.take().empty());
 }
 
+TEST(OrderTable, WithAnUnknownObjectIsIncomplete) {
+  OrderTable table;
+  table.add({Kind::both, rma::OrderCall::any_object}, 0);
+  EXPECT_FALSE(table.is_complete());
+}
+
 TEST(OrderTable, OfTooManyObjectsIsIncompleteUntilItIsTaken) {
   OrderTable table;
-  for (std::uint64_t object = 0; object <= OrderTable::max_entries; ++object) {
+  for (std::uint64_t object = 1; object <= OrderTable::max_entries + 1; ++object) {
     EXPECT_TRUE(table.is_complete());
     table.add({Kind::both, object}, object);
   }
