@@ -43,9 +43,10 @@ Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
 
 // Other ranks may have set the word by an atomic operation, a put or raise_flag().
 void report_order(JobState& job, const RemoteAddress& at) noexcept {
-  const auto& observers = job.observers();
-  observers.report_order(OrderCall::Kind::acquire, [&] { return detail::number_of_raised(at); });
-  observers.report_order(OrderCall::Kind::both, [&] { return detail::number_of_word(at); });
+  if (OrderObserver* const observer = job.observers().current()) [[unlikely]] {
+    observer->on_order({OrderCall::Kind::acquire, detail::number_of_raised(at)});
+    observer->on_order({OrderCall::Kind::both, detail::number_of_word(at)});
+  }
 }
 
 // For regions with other atomics, unequal slices or other transports, and for all errors.

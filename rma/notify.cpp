@@ -118,10 +118,10 @@ Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, Worl
     return fmt::format("for rank {} to set the flag at offset {} of {}, which is {}", writer.value,
                        flag.offset, located.region->describe(), seen);
   });
-  const auto& observers = job.observers();
-  observers.report_order(OrderCall::Kind::acquire, [&] { return detail::number_of_word(flag); });
-  observers.report_order(OrderCall::Kind::acquire,
-                         [&] { return detail::number_of_flag(flag, seen); });
+  if (OrderObserver* const observer = job.observers().current()) [[unlikely]] {
+    observer->on_order({OrderCall::Kind::acquire, detail::number_of_word(flag)});
+    observer->on_order({OrderCall::Kind::acquire, detail::number_of_flag(flag, seen)});
+  }
   return seen;
 }
 
@@ -190,11 +190,10 @@ Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAdd
 Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
   return detail::named(job.state(), [&]() -> Status {
     JobState& state = job.state();
-    const auto& observers = state.observers();
-    observers.report_order(OrderCall::Kind::release,
-                           [&] { return detail::number_of_raised(flag); });
-    observers.report_order(OrderCall::Kind::release,
-                           [&] { return detail::number_of_flag(flag, value); });
+    if (OrderObserver* const observer = state.observers().current()) [[unlikely]] {
+      observer->on_order({OrderCall::Kind::release, detail::number_of_raised(flag)});
+      observer->on_order({OrderCall::Kind::release, detail::number_of_flag(flag, value)});
+    }
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
     const int local_rank = state.node().local_rank_of(flag.rank);
     if (local_rank < 0 && state.link()->can_raise_flags()) {
