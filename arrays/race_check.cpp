@@ -293,6 +293,7 @@ void RaceLog::close() noexcept {
   array_.reset();
   *list_ = {};
   uses_.clear();
+  rooms_.clear();
 }
 
 // If memory runs out, the access is not recorded.
@@ -394,7 +395,12 @@ std::uint64_t RaceLog::begin_use(bool may_write, std::optional<std::int64_t> blo
       const Patch patch = distribution.block(array_->self, at);
       use.blocks.push_back(patch.box);
       if (may_write) {
-        use.snapshots.emplace_back(patch, array_->slice, array_->element_bytes);
+        SnapshotRoom room;
+        if (!rooms_.empty()) {
+          room = std::move(rooms_.back());
+          rooms_.pop_back();
+        }
+        use.snapshots.emplace_back(patch, array_->slice, array_->element_bytes, std::move(room));
       }
     }
     uses_.push_back(std::move(use));
@@ -412,7 +418,10 @@ void RaceLog::end_use(std::uint64_t number) noexcept {
     }
     Use use = std::move(*ended);
     uses_.erase(ended);
-    add_changes(use);
+    add_changes(use, true);
+    for (BlockSnapshot& snapshot : use.snapshots) {
+      rooms_.push_back(snapshot.take_room());
+    }
     for (const Box& block : use.blocks) {
       if (use.epoch == epoch_) {
         add(record_during_use(use, AccessKind::local_read, block));
@@ -432,10 +441,16 @@ AccessRecord RaceLog::record_during_use(const Use& use, AccessKind kind,
   return changed;
 }
 
-void RaceLog::add_changes(Use& use) {
-  for (BlockSnapshot& shadow : use.snapshots) {
-    shadow.take_changes(
-        [&](const Box& part) { add(record_during_use(use, AccessKind::local_write, part)); });
+void RaceLog::add_changes(Use& use, bool is_last) {
+  const AccessRecord changed = record_during_use(use, AccessKind::local_write, {});
+  for (BlockSnapshot& snapshot : use.snapshots) {
+    snapshot.take_changes(
+        [&](const Box& part) {
+          AccessRecord one = changed;
+          one.box = part;
+          add(one);
+        },
+        is_last);
   }
 }
 

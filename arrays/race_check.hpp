@@ -52,6 +52,7 @@ namespace tessera::arrays::detail {
 class RaceCheck;
 class AccessList;
 struct AccessRecord;
+struct SnapshotRoom;
 
 enum class AccessKind : std::uint8_t {
   put,
@@ -117,7 +118,7 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   [[nodiscard]] AccessRecord record_during_use(const Use& use, AccessKind kind,
                                                const Box& box) const noexcept;
   void add(AccessRecord access);
-  void add_changes(Use& use);
+  void add_changes(Use& use, bool is_last = false);
   void end_epoch() noexcept;
   void begin_epoch() noexcept;
   void drop_changes() noexcept;
@@ -128,6 +129,7 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   std::optional<LoggedArray> array_;  // unset: not made yet, or freed
   std::unique_ptr<AccessList> list_;
   std::vector<Use> uses_;
+  std::vector<SnapshotRoom> rooms_;  // for the next local accesses
   std::uint64_t last_use_ = 0;
   std::uint32_t epoch_ = 0;           // collectives of the team since the log was made
   std::uint64_t epoch_orders_ = 0;    // number of ordering calls when the epoch began

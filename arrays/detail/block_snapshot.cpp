@@ -6,15 +6,20 @@
 
 namespace tessera::arrays::detail {
 
-BlockSnapshot::BlockSnapshot(const Patch& block, const std::byte* slice, std::size_t element_bytes)
+BlockSnapshot::BlockSnapshot(const Patch& block, const std::byte* slice, std::size_t element_bytes,
+                             SnapshotRoom room)
     : block_(block),
       slice_(slice),
       element_bytes_(element_bytes),
       row_dim_(block.order == MemoryOrder::row_major ? block.box.ndims() - 1 : 0),
       run_(block.strides[row_dim_] == 1 ? block.box.extent(row_dim_) : 1),
-      copy_(static_cast<std::size_t>(block.box.volume()) * element_bytes) {
+      copy_(std::move(room)) {
+  const std::size_t bytes = static_cast<std::size_t>(block.box.volume()) * element_bytes;
+  if (copy_.bytes < bytes) {
+    copy_ = {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
+  }
   for_each_row([&](const Index& /*first*/, const std::byte* now, std::size_t at) {
-    std::memcpy(copy_.data() + at, now, static_cast<std::size_t>(run_) * element_bytes_);
+    std::memcpy(copy_.memory.get() + at, now, static_cast<std::size_t>(run_) * element_bytes_);
   });
 }
 
@@ -73,9 +78,9 @@ auto word_comparison(const std::byte* now, const std::byte* before) {
 
 }  // namespace
 
-void BlockSnapshot::take_changes(const std::function<void(const Box& part)>& found) {
+void BlockSnapshot::take_changes(const std::function<void(const Box& part)>& found, bool is_last) {
   for_each_row([&](const Index& first, const std::byte* now, std::size_t at) {
-    std::byte* const before = copy_.data() + at;
+    std::byte* const before = copy_.memory.get() + at;
     const std::size_t bytes = static_cast<std::size_t>(run_) * element_bytes_;
     if (std::memcmp(now, before, bytes) == 0) {
       return;
@@ -96,7 +101,9 @@ void BlockSnapshot::take_changes(const std::function<void(const Box& part)>& fou
       };
       for_each_changed_run(run_, is_changed, report);
     }
-    std::memcpy(before, now, bytes);
+    if (!is_last) {
+      std::memcpy(before, now, bytes);
+    }
   });
 }
 

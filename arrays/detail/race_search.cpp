@@ -41,6 +41,12 @@ class Search {
         known_(known),
         graph_(graph),
         is_explained_(mine.size()) {
+    for (std::size_t at = 0; at < mine.size(); ++at) {
+      const Box& box = mine[at].access.box;
+      spans_.push_back({box.lo(0), box.hi(0), at});
+    }
+    std::sort(spans_.begin(), spans_.end(),
+              [](const Span& a, const Span& b) { return a.lo < b.lo; });
     for (const LoggedAccess& each : mine) {
       mark_explained_writes(each);
     }
@@ -48,11 +54,11 @@ class Search {
 
   void compare(rma::TeamRank member, const LoggedAccess& theirs) {
     mark_explained_writes(theirs);
-    for (std::size_t at = 0; at < mine_.size(); ++at) {
+    for_each_near(theirs.access.box, [&](std::size_t at) {
       if (reports_here(mine_[at].access, theirs.access, member)) {
         compare(at, member, theirs);
       }
-    }
+    });
   }
 
   // One race of each kind.
@@ -86,11 +92,32 @@ class Search {
     if (!is_write_by_call(cause.access.kind)) {
       return;
     }
-    for (std::size_t at = 0; at < mine_.size(); ++at) {
+    for_each_near(cause.access.box, [&](std::size_t at) {
       const LoggedAccess& change = mine_[at];
       if (change.access.kind == AccessKind::local_write && change.array == cause.array &&
           cause.access.epoch <= change.access.epoch && overlap(change.access, cause.access)) {
         is_explained_[at] = true;
+      }
+    });
+  }
+
+  // Of an access of this member, in the first dimension.
+  struct Span {
+    std::int64_t lo;
+    std::int64_t hi;
+    std::size_t at;
+  };
+
+  // Calls `act` with the index of each own access that meets the box in the first dimension. Most
+  // pairs do not, so the others are not looked at.
+  template <class Act>
+  void for_each_near(const Box& box, Act&& act) {
+    for (const Span& each : spans_) {
+      if (each.lo >= box.hi(0)) {
+        break;
+      }
+      if (each.hi > box.lo(0)) {
+        act(each.at);
       }
     }
   }
@@ -146,6 +173,7 @@ class Search {
   std::span<const LoggedAccess> mine_;
   const std::set<RaceKind>& known_;
   OrderGraph* graph_;
+  std::vector<Span> spans_;         // by their beginnings
   std::vector<bool> is_explained_;  // for local writes, by their index in mine_
   std::map<RaceKind, Race> races_;
   std::map<std::size_t, Race> of_local_writes_;
@@ -159,6 +187,9 @@ Status exchange(rma::Team& team, std::span<const Item> mine, const std::vector<s
   const std::size_t most = *std::max_element(counts.begin(), counts.end());
   const std::size_t piece = std::clamp<std::size_t>(gathered_bytes / (counts.size() * sizeof(Item)),
                                                     1, std::max<std::size_t>(most, 1));
+  if (most == 0) {
+    return {};
+  }
   std::vector<Item> own;
   std::vector<Item> all;
   TESSERA_RETURN_IF_ERROR(team.agree([&] {
@@ -214,20 +245,18 @@ Result<std::unique_ptr<OrderGraph>> make_graph(const rma::Job& job, rma::Team& t
 Result<std::vector<Race>> share(rma::Team& team, const std::vector<Race>& mine,
                                 std::set<RaceKind>& known) {
   std::vector<Race> shared;
-  for (std::size_t at = 0;; ++at) {
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::size_t> counts,
+                           team.allgather_value(mine.size()));
+  for (std::size_t at = 0; at < *std::max_element(counts.begin(), counts.end()); ++at) {
     TESSERA_ASSIGN_OR_RETURN(const std::vector<Race> found,
                              team.allgather_value(at < mine.size() ? mine[at] : Race()));
-    bool is_last = true;
     for (const Race& race : found) {
-      is_last = is_last && !race.is_found;
       if (race.is_found && known.insert(kind_of(race.array, race.first, race.second)).second) {
         shared.push_back(race);
       }
     }
-    if (is_last) {
-      return shared;
-    }
   }
+  return shared;
 }
 
 }  // namespace
