@@ -188,9 +188,11 @@ class RaceCheck : public rma::OrderObserver {
     if (!log.array_) {
       return;
     }
-    for (const AccessRecord& access : log.list_->take()) {
+    all.reserve(all.size() + log.list_->records().size());
+    for (const AccessRecord& access : log.list_->records()) {
       all.push_back({log.array_->number, log.array_->is_strict, access, log.epoch_ - access.epoch});
     }
+    log.list_->clear();
     if (std::exchange(log.has_dropped_records_, false) &&
         !std::exchange(log.has_reported_drop_, true)) {
       job_.log().warning(

@@ -10,7 +10,6 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "arrays/box.hpp"
@@ -77,9 +76,10 @@ class AccessList {
 
   [[nodiscard]] std::span<const AccessRecord> records() const noexcept { return access_records_; }
   [[nodiscard]] std::span<AccessRecord> records() noexcept { return access_records_; }
-  [[nodiscard]] std::vector<AccessRecord> take() noexcept {
+  /// Removes all accesses; keeps their memory for the next ones.
+  void clear() noexcept {
     is_full_ = false;
-    return std::exchange(access_records_, {});
+    access_records_.clear();
   }
 
  private:
