@@ -280,7 +280,13 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
          .slice = made.region_.local(),
          .element_bytes = element.bytes,
          .is_strict = made.region_.options().atomics == rma::Atomics::strict,
-         .has_flags = is_flag_element(element)});
+         .has_flags = is_flag_element(element),
+         .address_of = [team, distribution, id = made.region_.id(),
+                        bytes = element.bytes](const Index& index) {
+           const ElementLocation location = distribution.locate(index);
+           return rma::RemoteAddress{team.world_rank(location.owner), id,
+                                     static_cast<std::uint64_t>(location.offset) * bytes};
+         }});
   }
   return made;
 }

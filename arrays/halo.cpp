@@ -96,6 +96,36 @@ Status decode(std::int32_t word, rma::WorldRank failed_rank) {
                                       failed_rank.value, rank.value));
 }
 
+// The element at an offset in a rank's slice.
+Index element_at(const Patch& block, std::int64_t offset) {
+  Index element = block.box.lo();
+  std::int64_t left = offset - block.offset;
+  const int ndims = block.box.ndims();
+  for (int k = 0; k < ndims; ++k) {
+    const int dim = block.order == MemoryOrder::row_major ? k : ndims - 1 - k;
+    const std::int64_t steps = left / block.strides[dim];
+    element[dim] += steps;
+    left -= steps * block.strides[dim];
+  }
+  return element;
+}
+
+// The own elements that a piece copies to ghost cells.
+Box source_of(const Patch& block, const GhostPiece& piece, std::size_t element_bytes) {
+  const auto bytes = static_cast<std::int64_t>(element_bytes);
+  const std::int64_t first = static_cast<std::int64_t>(piece.from) / bytes;
+  std::int64_t last = first + static_cast<std::int64_t>(piece.shape.run_bytes) / bytes - 1;
+  for (int level = 0; level < piece.shape.levels; ++level) {
+    const auto& each = piece.shape.level[static_cast<std::size_t>(level)];
+    last += (each.count - 1) * each.local_stride / bytes;
+  }
+  Box box(element_at(block, first), element_at(block, last));
+  for (int dim = 0; dim < box.ndims(); ++dim) {
+    box.set(dim, box.lo(dim), box.hi(dim) + 1);
+  }
+  return intersect(box, block.box);  // sources may also be ghost cells
+}
+
 }  // namespace
 
 HaloUpdate::~HaloUpdate() {
@@ -144,6 +174,21 @@ Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchang
   for (const PackedHaloExchange::Sender& sender : mail.senders()) {
     add_neighbour(plan, sender);
   }
+  if (array.life()->races != nullptr && array.distribution().block_count(self) > 0) {
+    const Patch block = array.distribution().block(self, 0);
+    for (const Neighbour& neighbour : neighbours_) {
+      for (const GhostPiece& piece : neighbour.outgoing.pieces) {
+        sent_.push_back(source_of(block, piece, array.element_bytes()));
+      }
+    }
+  }
+}
+
+// For the race check: other ranks must not change these elements meanwhile.
+void Halo::note_reads() const noexcept {
+  for (const Box& box : sent_) {
+    array_->life()->races->note(detail::AccessKind::halo, box);
+  }
 }
 
 // Within a node, layers are written directly into ghost cells: there a flag arrives at once, and a
@@ -186,10 +231,11 @@ Status Halo::tell(const Neighbour& neighbour, Word which, std::int32_t value) {
 Status Halo::wait_for(const Neighbour& neighbour, Word which) {
   const rma::Team& team = array_->team();
   const rma::WorldRank writer = team.world_rank(neighbour.rank);
+  const rma::Label label{.verb = "halo", .kind = "array", .name = array_->name()};
   TESSERA_ASSIGN_OR_RETURN(
       const std::int32_t told,
       rma::wait_for_flag_change(array_->job(), word(team.rank(), neighbour.incoming, which),
-                                previous_round_, writer));
+                                previous_round_, writer, &label));
   return told > 0 ? Status() : decode(told, writer);
 }
 
@@ -337,6 +383,7 @@ Status Halo::unpack_message(const Neighbour& neighbour) {
 
 Result<HaloUpdate> Halo::start() {
   TESSERA_RETURN_IF_ERROR(explain(check_usable(), *array_));
+  note_reads();
   previous_round_ = round_;
   round_ = next_round();
   Handle puts;

@@ -149,6 +149,7 @@ class Halo {
   Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchange& mail,
        rma::Region control);
   void add_neighbour(const HaloPlan& plan, const PackedHaloExchange::Sender& sender);
+  void note_reads() const noexcept;
 
   /// The flags of a neighbour in this rank's part of the control region. Each holds the number of
   /// the last round in which the neighbour was ready, or its data had come; a value below zero says
@@ -177,6 +178,7 @@ class Halo {
   std::vector<GhostPiece> own_pieces_;
   std::vector<Neighbour> neighbours_;
   std::vector<std::byte> message_;  ///< the message that is being packed
+  std::vector<Box> sent_;           ///< own elements that are sent, for the race check, if it is on
   std::size_t bytes_from_others_ = 0;
   std::int32_t previous_round_ = 0;
   std::int32_t round_ = 0;  ///< number of the update; the value of the flags

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <new>
 #include <set>
 #include <span>
@@ -13,9 +15,13 @@
 
 #include "arrays/detail/access_record.hpp"
 #include "arrays/detail/block_snapshot.hpp"
+#include "arrays/detail/order_graph.hpp"
 #include "arrays/detail/race_search.hpp"
+#include "rma/base/call_site.hpp"
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/label.hpp"
 #include "rma/order_observer.hpp"
+#include "rma/phase.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -29,6 +35,17 @@ constexpr std::string_view remedy = "put a sync between them, or a lock, a flag 
 
 std::int64_t now_ns() noexcept {
   return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+// What orders the members of a team in its collectives, for arrays of other teams. Teams of the
+// same members have one number.
+std::uint64_t number_of_team(const rma::detail::TeamState& team) {
+  constexpr std::uint64_t teams = 4;
+  std::uint64_t number = teams;
+  for (const rma::WorldRank member : rma::detail::members_of(team)) {
+    number = rma::Label::mix(number, static_cast<std::uint32_t>(member.value));
+  }
+  return number;
 }
 
 std::string text_of(const AccessRecord& access, rma::WorldRank rank) {
@@ -50,7 +67,7 @@ std::string text_of(const Race& race, const std::string& array) {
 struct RaceLog::Use {
   std::uint64_t number = 0;
   std::uint32_t epoch = 0;  ///< epoch in which it began
-  AccessRecord begin;       ///< time and order when it began
+  AccessRecord begin;       ///< time, order and call site when it began
   std::vector<Box> blocks = {};
   std::vector<BlockSnapshot> snapshots = {};  ///< copies of the blocks, if it may write
 };
@@ -62,14 +79,23 @@ class RaceCheck : public rma::OrderObserver {
       : job_(rma::Job::unowned(job.state())), fails_(fails) {}
 
   [[nodiscard]] std::uint64_t orders() const noexcept { return orders_.load(); }
+  [[nodiscard]] std::uint32_t phase() const noexcept { return rma::detail::current_phase(job_); }
 
   void add(const std::shared_ptr<RaceLog>& log) {
     const std::lock_guard guard(mutex_);
     std::erase_if(logs_, [](const auto& each) { return each.expired(); });
     logs_.push_back(log);
+    const std::lock_guard orders_guard(orders_mutex_);
+    orders_by_team_.try_emplace(log->team_);
   }
 
-  void on_order() noexcept override { orders_.fetch_add(1); }
+  void on_order(const rma::OrderCall& call) noexcept override {
+    const std::lock_guard guard(orders_mutex_);
+    const std::uint64_t number = orders_.fetch_add(1);
+    for (auto& [team, table] : orders_by_team_) {
+      table.add(call, number);
+    }
+  }
 
   // For arrays of other teams, this team's collective orders some of their members.
   void on_meeting(const rma::detail::TeamState& team) noexcept override {
@@ -79,7 +105,8 @@ class RaceCheck : public rma::OrderObserver {
         log->end_epoch();
       }
     }
-    on_order();
+    begin_epoch(team);
+    on_order({rma::OrderCall::Kind::both, number_of_team(team)});
     for (const auto& each : logs_) {
       if (const auto log = each.lock(); log && log->team_ == &team) {
         log->begin_epoch();
@@ -90,31 +117,44 @@ class RaceCheck : public rma::OrderObserver {
   Status before_barrier(rma::Team& team) override {
     Status race;
     const rma::LabelScope scope(team, {.verb = "barrier"});
-    TESSERA_RETURN_IF_ERROR(check(
-        team, [&] { return logs_of(team); }, race));
+    TESSERA_RETURN_IF_ERROR(check(team, race));
     return race;
   }
 
-  // Of the logs that find() returns.
-  template <class Find>
-  Status check(rma::Team& team, const Find& find, Status& race) {
+  // Of all the team's arrays, so that its ordering calls aren't needed afterwards.
+  Status check(rma::Team& team, Status& race) {
     return rma::detail::catch_bad_alloc([&] {
-      const std::vector<std::shared_ptr<RaceLog>> logs = find();
+      const std::vector<std::shared_ptr<RaceLog>> logs = logs_of(team);
       return logs.empty() ? Status() : check_logs(team, logs, race);
     });
   }
 
  private:
+  void begin_epoch(const rma::detail::TeamState& team) noexcept {
+    const std::lock_guard guard(orders_mutex_);
+    if (const auto table = orders_by_team_.find(&team); table != orders_by_team_.end()) {
+      table->second.begin_epoch();
+    }
+  }
+
   Status check_logs(rma::Team& team, std::span<const std::shared_ptr<RaceLog>> logs, Status& race) {
     on_meeting(*team.shared_state());
-    std::vector<LoggedAccess> mine;
+    MemberLog mine;
     for (const auto& log : logs) {
-      take(*log, mine);
+      take(*log, mine.accesses);
     }
+    take_orders(team, mine);
     std::set<RaceKind> known = known_races();
     TESSERA_ASSIGN_OR_RETURN(const auto races, find_races(job_, team, mine, known));
     for (const Race& each : races) {
-      tell(each, logs, race);
+      TESSERA_ASSIGN_OR_RETURN(const std::string first,
+                               place_of(team, each.first, each.first_rank));
+      TESSERA_ASSIGN_OR_RETURN(const std::string second,
+                               place_of(team, each.second, each.second_rank));
+      tell(each,
+           fmt::format("{}: {}; {}: {}", to_string(each.first.kind), first,
+                       to_string(each.second.kind), second),
+           logs, race);
     }
     for (const auto& log : logs) {
       log->drop_changes();
@@ -148,9 +188,11 @@ class RaceCheck : public rma::OrderObserver {
     if (!log.array_) {
       return;
     }
-    for (const AccessRecord& access : log.list_->take()) {
-      all.push_back({log.array_->number, log.array_->is_strict, access});
+    all.reserve(all.size() + log.list_->records().size());
+    for (const AccessRecord& access : log.list_->records()) {
+      all.push_back({log.array_->number, log.array_->is_strict, access, log.epoch_ - access.epoch});
     }
+    log.list_->clear();
     if (std::exchange(log.has_dropped_records_, false) &&
         !std::exchange(log.has_reported_drop_, true)) {
       job_.log().warning(
@@ -160,7 +202,32 @@ class RaceCheck : public rma::OrderObserver {
     }
   }
 
-  void tell(const Race& race, std::span<const std::shared_ptr<RaceLog>> logs, Status& first) {
+  void take_orders(const rma::Team& team, MemberLog& log) {
+    const std::lock_guard guard(orders_mutex_);
+    OrderTable& table = orders_by_team_[team.shared_state().get()];
+    log.has_all_orders = table.is_complete();
+    log.orders = table.take();
+  }
+
+  // Collective. Where a rank made an access. Only that rank can look it up.
+  Result<std::string> place_of(rma::Team& team, const AccessRecord& access, rma::WorldRank rank) {
+    constexpr std::size_t room = 256;
+    std::array<char, room> text{};
+    if (rank == job_.rank()) {
+      const std::string phase = rma::detail::path_of_phase(job_, access.phase);
+      const std::string place =
+          fmt::format("{}{}{}", rma::detail::describe(access.site),
+                      phase.empty() ? "" : fmt::format(" in phase '{}'", phase),
+                      access.has_other_sites ? ", and elsewhere" : "");
+      std::copy_n(place.data(), std::min(place.size(), room - 1), text.data());
+    }
+    TESSERA_RETURN_IF_ERROR(
+        team.broadcast(std::as_writable_bytes(std::span(text)), team.team_rank(rank)));
+    return std::string(text.data());
+  }
+
+  void tell(const Race& race, const std::string& places,
+            std::span<const std::shared_ptr<RaceLog>> logs, Status& first) {
     for (const auto& log : logs) {
       const std::lock_guard guard(log->mutex_);
       if (!log->array_ || log->array_->number != race.array) {
@@ -168,10 +235,11 @@ class RaceCheck : public rma::OrderObserver {
       }
       const std::string text = text_of(race, log->array_->text);
       if (fails_ && first.ok()) {
-        first = Status::error(Code::invalid_argument, text).hint(remedy);
+        first =
+            Status::error(Code::invalid_argument, fmt::format("{}; {}", text, places)).hint(remedy);
       }
       if (!fails_ && race.finder == job_.rank()) {
-        job_.log().warning(fmt::format("{}; {}", text, remedy));
+        job_.log().warning(fmt::format("{}; {}; {}", text, remedy, places));
       }
     }
   }
@@ -179,7 +247,9 @@ class RaceCheck : public rma::OrderObserver {
   rma::Job job_;
   bool fails_;
   std::atomic<std::uint64_t> orders_{0};
-  std::mutex mutex_;  // locked before the mutex of a log
+  std::mutex mutex_;         // locked before the mutex of a log
+  std::mutex orders_mutex_;  // locked last
+  std::map<const rma::detail::TeamState*, OrderTable> orders_by_team_;
   std::vector<std::weak_ptr<RaceLog>> logs_;
   std::set<RaceKind> known_;
 };
@@ -207,8 +277,7 @@ Result<std::shared_ptr<RaceLog>> RaceLog::create(const rma::Job& job, const rma:
 
 Status RaceLog::check(rma::Team& team, const rma::Label& label, Status& race) {
   const rma::LabelScope scope(team, label);
-  return check_.check(
-      team, [this] { return std::vector{shared_from_this()}; }, race);
+  return check_.check(team, race);
 }
 
 void RaceLog::open(LoggedArray array) {
@@ -226,6 +295,7 @@ void RaceLog::close() noexcept {
   array_.reset();
   *list_ = {};
   uses_.clear();
+  rooms_.clear();
 }
 
 // If memory runs out, the access is not recorded.
@@ -244,8 +314,15 @@ void RaceLog::guarded(Body&& body) noexcept {
 
 void RaceLog::note(AccessKind kind, const Box& box) noexcept {
   guarded([&] {
-    if (array_->has_flags && kind != AccessKind::accumulate && box.volume() == 1) {
-      check_.on_order();
+    const bool may_be_flag = kind == AccessKind::put || kind == AccessKind::get;
+    if (array_->has_flags && may_be_flag && box.volume() == 1) {
+      using Order = rma::OrderCall::Kind;
+      const rma::RemoteAddress word = array_->address_of(box.lo());
+      check_.on_order({kind == AccessKind::put ? Order::release : Order::acquire,
+                       rma::detail::number_of_word(word)});
+      if (kind == AccessKind::get) {
+        check_.on_order({Order::acquire, rma::detail::number_of_raised(word)});
+      }
       add(make_record(AccessKind::atomic, box));
     } else {
       add(make_record(kind, box));
@@ -276,8 +353,10 @@ void RaceLog::note(AccessKind kind, std::vector<Index> elements) noexcept {
     std::sort(elements.begin(), elements.end(), [](const Index& a, const Index& b) {
       return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
     });
+    AccessRecord one = make_record(kind, {});
     for (const Index& element : elements) {
-      add(make_record(kind, Box::at(element)));
+      one.box = Box::at(element);
+      add(one);
     }
   });
 }
@@ -287,9 +366,12 @@ AccessRecord RaceLog::make_record(AccessKind kind, const Box& box) const noexcep
   return {.box = box,
           .end_byte = static_cast<std::uint32_t>(array_->element_bytes),
           .kind = kind,
+          .phase = check_.phase(),
           .orders = check_.orders(),
+          .last_orders = check_.orders(),
           .first_ns = now,
-          .last_ns = now};
+          .last_ns = now,
+          .site = rma::detail::find_call_site()};
 }
 
 void RaceLog::add(AccessRecord access) {
@@ -315,7 +397,12 @@ std::uint64_t RaceLog::begin_use(bool may_write, std::optional<std::int64_t> blo
       const Patch patch = distribution.block(array_->self, at);
       use.blocks.push_back(patch.box);
       if (may_write) {
-        use.snapshots.emplace_back(patch, array_->slice, array_->element_bytes);
+        SnapshotRoom room;
+        if (!rooms_.empty()) {
+          room = std::move(rooms_.back());
+          rooms_.pop_back();
+        }
+        use.snapshots.emplace_back(patch, array_->slice, array_->element_bytes, std::move(room));
       }
     }
     uses_.push_back(std::move(use));
@@ -333,7 +420,10 @@ void RaceLog::end_use(std::uint64_t number) noexcept {
     }
     Use use = std::move(*ended);
     uses_.erase(ended);
-    add_changes(use);
+    add_changes(use, true);
+    for (BlockSnapshot& snapshot : use.snapshots) {
+      rooms_.push_back(snapshot.take_room());
+    }
     for (const Box& block : use.blocks) {
       if (use.epoch == epoch_) {
         add(record_during_use(use, AccessKind::local_read, block));
@@ -346,15 +436,23 @@ void RaceLog::end_use(std::uint64_t number) noexcept {
 AccessRecord RaceLog::record_during_use(const Use& use, AccessKind kind,
                                         const Box& box) const noexcept {
   AccessRecord changed = make_record(kind, box);
+  changed.site = use.begin.site;
+  changed.phase = use.begin.phase;
   changed.first_ns = use.begin.first_ns;
   changed.orders = std::max(use.begin.orders, epoch_orders_);
   return changed;
 }
 
-void RaceLog::add_changes(Use& use) {
-  for (BlockSnapshot& shadow : use.snapshots) {
-    shadow.take_changes(
-        [&](const Box& part) { add(record_during_use(use, AccessKind::local_write, part)); });
+void RaceLog::add_changes(Use& use, bool is_last) {
+  const AccessRecord changed = record_during_use(use, AccessKind::local_write, {});
+  for (BlockSnapshot& snapshot : use.snapshots) {
+    snapshot.take_changes(
+        [&](const Box& part) {
+          AccessRecord one = changed;
+          one.box = part;
+          add(one);
+        },
+        is_last);
   }
 }
 

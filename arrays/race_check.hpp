@@ -9,11 +9,14 @@
 // two boxes with common elements are a race if they are
 //   1. by different ranks, and of kinds that conflict (reads don't, and accumulates don't);
 //   2. between the same two collectives of the team, since each of these orders all members; and
-//   3. not ordered by other means. If one rank called an ordering operation after its access, and
-//      the other rank called one before its own, the check assumes that these belong together.
+//   3. not ordered by other means: the one rank released an object after its access, and the other
+//      rank acquired it before its own, maybe through further ranks (detail/order_graph.hpp).
 //
-// Locks, flags, notifications and atomic operations order. So does a put or a get of a single
-// integer of 4 or 8 bytes, since it may be a flag.
+// Objects are locks, flags, words of atomic operations, and pairs of ranks that notify. A put or a
+// get of a single integer of 4 or 8 bytes releases or acquires it, since it may be a flag. Which
+// calls really met is not known, so any release may come before any acquisition. In teams without
+// all ranks, and with more than 4096 objects between two collectives, objects are not
+// distinguished.
 //
 // The library does not see loads and stores in local accesses. A local access that begins and ends
 // between two collectives counts as a read of its block, which other ranks must not put to
@@ -28,6 +31,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,6 +44,7 @@
 #include "rma/base/rank.hpp"
 #include "rma/base/result.hpp"
 #include "rma/job.hpp"
+#include "rma/region.hpp"
 #include "rma/team.hpp"
 
 namespace tessera::arrays::detail {
@@ -47,6 +52,7 @@ namespace tessera::arrays::detail {
 class RaceCheck;
 class AccessList;
 struct AccessRecord;
+struct SnapshotRoom;
 
 enum class AccessKind : std::uint8_t {
   put,
@@ -55,6 +61,7 @@ enum class AccessKind : std::uint8_t {
   atomic,       ///< fetch_add, swap or compare_swap
   local_read,   ///< a local access, which may have read its whole block
   local_write,  ///< elements that changed while a local access could change them
+  halo,         ///< own elements that an update of ghost cells sends to other ranks
 };
 
 /// The properties of an array that its log needs.
@@ -67,6 +74,7 @@ struct LoggedArray {
   std::size_t element_bytes = 0;
   bool is_strict = false;  ///< accumulates and atomic operations don't conflict
   bool has_flags = false;  ///< elements are integers of 4 or 8 bytes
+  std::function<rma::RemoteAddress(const Index&)> address_of;
 };
 
 class RaceLog : public std::enable_shared_from_this<RaceLog> {
@@ -74,8 +82,8 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   /// Local. Makes a log for an array that is about to be made; null unless TESSERA_CHECK=races is
   /// set. Errors: no_memory.
   static rma::Result<std::shared_ptr<RaceLog>> create(const rma::Job& job, const rma::Team& team);
-  /// Collective. Compares the members' logs and empties them. `race` gets the first race found, if
-  /// the sync is to fail because of it. Errors: those of collectives.
+  /// Collective. Compares the members' logs of all arrays of the team, and empties them. `race`
+  /// gets the first race found, if the sync is to fail because of it. Errors: those of collectives.
   rma::Status check(rma::Team& team, const rma::Label& label, rma::Status& race);
 
   ~RaceLog();
@@ -110,7 +118,7 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   [[nodiscard]] AccessRecord record_during_use(const Use& use, AccessKind kind,
                                                const Box& box) const noexcept;
   void add(AccessRecord access);
-  void add_changes(Use& use);
+  void add_changes(Use& use, bool is_last = false);
   void end_epoch() noexcept;
   void begin_epoch() noexcept;
   void drop_changes() noexcept;
@@ -121,6 +129,7 @@ class RaceLog : public std::enable_shared_from_this<RaceLog> {
   std::optional<LoggedArray> array_;  // unset: not made yet, or freed
   std::unique_ptr<AccessList> list_;
   std::vector<Use> uses_;
+  std::vector<SnapshotRoom> rooms_;  // for the next local accesses
   std::uint64_t last_use_ = 0;
   std::uint32_t epoch_ = 0;           // collectives of the team since the log was made
   std::uint64_t epoch_orders_ = 0;    // number of ordering calls when the epoch began

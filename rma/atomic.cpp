@@ -41,9 +41,17 @@ Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
   return endpoint->atomic_by_device(at, request);
 }
 
+// Other ranks may have set the word by an atomic operation, a put or raise_flag().
+void report_order(JobState& job, const RemoteAddress& at) noexcept {
+  if (OrderObserver* const observer = job.observers().current()) [[unlikely]] {
+    observer->on_order({OrderCall::Kind::acquire, detail::number_of_raised(at)});
+    observer->on_order({OrderCall::Kind::both, detail::number_of_word(at)});
+  }
+}
+
 // For regions with other atomics, unequal slices or other transports, and for all errors.
 Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
-  job.observers().report_order();
+  report_order(job, at);
   if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
     return Status::error(Code::invalid_argument,
                          fmt::format("atomic operation on {} bytes at offset {}, which is not "
@@ -116,7 +124,7 @@ Result<bool> try_cached_route(JobState& job, const RemoteAddress& at,
     return false;
   }
   const auto now = [&](Endpoint& endpoint, const Target& target) {
-    job.observers().report_order();
+    report_order(job, at);
     return endpoint.atomic_now(target, request);
   };
   return detail::try_cached_route(job, at, {0, request.bytes}, now, Op::atomic,

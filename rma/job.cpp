@@ -36,6 +36,7 @@ Result<Job> Job::start(JobOptions options) {
     factories.insert(factories.end(), options.transports.begin(), options.transports.end());
     TESSERA_ASSIGN_OR_RETURN(auto state, detail::start_job(std::move(options.bootstrap),
                                                            std::move(options.settings), factories));
+    state->log_phases();
     if (state->settings().profile != "off") {
       TESSERA_RETURN_IF_ERROR(
           detail::ProfileSession::start(*state).context("starting the profile"));
@@ -45,11 +46,14 @@ Result<Job> Job::start(JobOptions options) {
 }
 
 Job::Job(std::shared_ptr<JobState> state)
-    : state_(std::move(state)), membership_(std::make_shared<detail::Membership>(state_)) {}
+    : state_(std::move(state)),
+      membership_(std::make_shared<detail::Membership>(state_)),
+      phases_(state_->phases()) {}
 
 Job Job::unowned(JobState& state) {
   Job job;
   job.state_ = state.weak_from_this().lock();
+  job.phases_ = state.phases();
   return job;
 }
 

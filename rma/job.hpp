@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rma/base/log.hpp"
@@ -27,6 +28,7 @@
 #include "rma/bootstrap.hpp"
 #include "rma/counters.hpp"
 #include "rma/order_observer.hpp"
+#include "rma/phase.hpp"
 #include "rma/region.hpp"
 #include "rma/team.hpp"
 #include "rma/transport/transport.hpp"
@@ -132,6 +134,10 @@ class Job {
   /// Local. Counts of the operations and bytes of this rank so far.
   [[nodiscard]] Traffic traffic() const;
 
+  /// Local. Begins a phase of this thread, which lasts until the result's end (rma/phase.hpp). Keep
+  /// the result: `const auto phase = job.phase("deposit");`.
+  [[nodiscard]] Phase phase(std::string_view name) const noexcept { return {phases_, name}; }
+
   /// The settings of this job.
   [[nodiscard]] const Settings& settings() const noexcept;
   [[nodiscard]] Log& log() const noexcept;
@@ -157,6 +163,7 @@ class Job {
   std::shared_ptr<detail::JobState> state_;
   std::shared_ptr<detail::Membership> membership_;  ///< stops the job when the last copy is
                                                     ///< destroyed
+  std::shared_ptr<detail::PhaseLog> phases_;        ///< null: phases are not recorded
 };
 
 /// Local. The names of the library's own transports, for messages and tools.

@@ -94,8 +94,7 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
 // Sleeps until the flag satisfies `is_wanted`, or `writer` is lost; returns the last value read.
 template <class IsWanted>
 Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, WorldRank writer,
-                                  IsWanted&& is_wanted) {
-  job.observers().report_order();
+                                  const Label* known, IsWanted&& is_wanted) {
   TESSERA_RETURN_IF_ERROR(check_flag(flag));
   if (flag.rank != job.rank()) {
     return Status::error(
@@ -113,13 +112,41 @@ Result<std::int32_t> wait_on_flag(JobState& job, const RemoteAddress& flag, Worl
     seen = word_at(address).load(std::memory_order_acquire);
     return is_wanted(seen);
   };
-  const Label label = located.region->label("flag");
+  const Label label = known == nullptr ? located.region->label("flag") : *known;
   const detail::WaitScope wait(job.recorder(), detail::Wait::notice, writer, 0, &label);
   listen(job, writer, is_set, [&] {
     return fmt::format("for rank {} to set the flag at offset {} of {}, which is {}", writer.value,
                        flag.offset, located.region->describe(), seen);
   });
+  if (OrderObserver* const observer = job.observers().current()) [[unlikely]] {
+    observer->on_order({OrderCall::Kind::acquire, detail::number_of_word(flag)});
+    observer->on_order({OrderCall::Kind::acquire, detail::number_of_flag(flag, seen)});
+  }
   return seen;
+}
+
+// Returns the number of notifications that were sent to the rank.
+Result<std::uint64_t> send_notification(Job& job, WorldRank rank) {
+  JobState& state = job.state();
+  TESSERA_RETURN_IF_ERROR(state.check_running());
+  TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
+  const int local_rank = state.node().local_rank_of(rank);
+  if (local_rank < 0) {
+    // After the operations in flight; the connection keeps the order of the rest.
+    TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
+    state.slices().counters().add(rank, detail::no_region, Op::notify, {1, 0});
+    return state.link()->notify(rank);
+  }
+  if (state.node().is_gone(local_rank)) {
+    return lost(rank, "it cannot be notified");
+  }
+  TESSERA_RETURN_IF_ERROR(job.fence(rank));
+  std::atomic<std::uint64_t>& sent =
+      state.node().memory().notices(local_rank, state.node().local_rank());
+  const std::uint64_t count = sent.fetch_add(1) + 1;
+  state.node().ring(local_rank);
+  state.slices().counters().add(rank, detail::no_region, Op::notify, {1, 0});
+  return count;
 }
 
 }  // namespace
@@ -163,7 +190,10 @@ Status start_with_flag(Job& job, const std::function<Handle()>& start, RemoteAdd
 Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
   return detail::named(job.state(), [&]() -> Status {
     JobState& state = job.state();
-    state.observers().report_order();
+    if (OrderObserver* const observer = state.observers().current()) [[unlikely]] {
+      observer->on_order({OrderCall::Kind::release, detail::number_of_raised(flag)});
+      observer->on_order({OrderCall::Kind::release, detail::number_of_flag(flag, value)});
+    }
     TESSERA_ASSIGN_OR_RETURN(const detail::Located word, locate_flag(state, flag));
     const int local_rank = state.node().local_rank_of(flag.rank);
     if (local_rank < 0 && state.link()->can_raise_flags()) {
@@ -188,9 +218,9 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value) {
 
 Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank writer) {
   return detail::named(job.state(), [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(
-        const std::int32_t last,
-        wait_on_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen == value; }));
+    TESSERA_ASSIGN_OR_RETURN(const std::int32_t last,
+                             wait_on_flag(job.state(), flag, writer, nullptr,
+                                          [&](std::int32_t seen) { return seen == value; }));
     return last == value
                ? Status()
                : wait_failed(job.state(), writer, fmt::format("the flag is not {}", value));
@@ -198,11 +228,11 @@ Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank
 }
 
 Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int32_t value,
-                                          WorldRank writer) {
+                                          WorldRank writer, const Label* label) {
   return detail::named(job.state(), [&]() -> Result<std::int32_t> {
-    TESSERA_ASSIGN_OR_RETURN(
-        const std::int32_t last,
-        wait_on_flag(job.state(), flag, writer, [&](std::int32_t seen) { return seen != value; }));
+    TESSERA_ASSIGN_OR_RETURN(const std::int32_t last,
+                             wait_on_flag(job.state(), flag, writer, label,
+                                          [&](std::int32_t seen) { return seen != value; }));
     if (last == value) {
       return wait_failed(job.state(), writer, fmt::format("the flag is still {}", value));
     }
@@ -212,26 +242,10 @@ Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int
 
 Result<std::uint64_t> notify(Job& job, WorldRank rank) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
-    JobState& state = job.state();
-    state.observers().report_order();
-    TESSERA_RETURN_IF_ERROR(state.check_running());
-    TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
-    const int local_rank = state.node().local_rank_of(rank);
-    if (local_rank < 0) {
-      // After the operations in flight; the connection keeps the order of the rest.
-      TESSERA_RETURN_IF_ERROR(job.wait_rank(rank));
-      state.slices().counters().add(rank, detail::no_region, Op::notify, {1, 0});
-      return state.link()->notify(rank);
-    }
-    if (state.node().is_gone(local_rank)) {
-      return lost(rank, "it cannot be notified");
-    }
-    TESSERA_RETURN_IF_ERROR(job.fence(rank));
-    std::atomic<std::uint64_t>& sent =
-        state.node().memory().notices(local_rank, state.node().local_rank());
-    const std::uint64_t count = sent.fetch_add(1) + 1;
-    state.node().ring(local_rank);
-    state.slices().counters().add(rank, detail::no_region, Op::notify, {1, 0});
+    TESSERA_ASSIGN_OR_RETURN(const std::uint64_t count, send_notification(job, rank));
+    job.state().observers().report_order(OrderCall::Kind::release, [&] {
+      return detail::number_of_notification(job.rank(), rank, count);
+    });
     return count;
   });
 }
@@ -239,7 +253,6 @@ Result<std::uint64_t> notify(Job& job, WorldRank rank) {
 Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint64_t count) {
   return detail::named(job.state(), [&]() -> Result<std::uint64_t> {
     JobState& state = job.state();
-    state.observers().report_order();
     TESSERA_RETURN_IF_ERROR(state.check_running());
     TESSERA_RETURN_IF_ERROR(state.check_rank(rank));
     const std::atomic<std::uint64_t>& sent = received(state, rank);
@@ -254,7 +267,11 @@ Result<std::uint64_t> wait_for_notifications(Job& job, WorldRank rank, std::uint
       return wait_failed(state, rank,
                          fmt::format("it sent {} of {} notifications", sent.load(), count));
     }
-    return sent.load();
+    const std::uint64_t seen = sent.load();
+    state.observers().report_order(OrderCall::Kind::acquire, [&] {
+      return detail::number_of_notification(rank, job.rank(), seen);
+    });
+    return seen;
   });
 }
 

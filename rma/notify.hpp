@@ -15,6 +15,7 @@
 
 #include "rma/handle.hpp"
 #include "rma/job.hpp"
+#include "rma/label.hpp"
 #include "rma/region.hpp"
 #include "rma/shape.hpp"
 
@@ -47,9 +48,10 @@ Status raise_flag(Job& job, RemoteAddress flag, std::int32_t value);
 /// the word does not equal `value`).
 Status wait_for_flag(Job& job, RemoteAddress flag, std::int32_t value, WorldRank writer);
 
-/// Local. The same until the word differs from `value`; returns the new value.
+/// Local. The same until the word differs from `value`; returns the new value. Profiles name the
+/// wait by `label`; null: by the flag's region.
 Result<std::int32_t> wait_for_flag_change(Job& job, RemoteAddress flag, std::int32_t value,
-                                          WorldRank writer);
+                                          WorldRank writer, const Label* label = nullptr);
 
 /// One-sided. Increments the number of notifications that this rank has sent to `rank`, and returns
 /// it.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
@@ -17,20 +18,24 @@ std::uint64_t bytes_of(std::int64_t count, ElementType type) {
   return count < 0 ? 0 : static_cast<std::uint64_t>(count) * size_of(type);
 }
 
-// Out of line, so that jobs without a profile don't need its stack space.
-template <class Work>
+// Out of line, so that jobs without a profile don't need its stack space. Its own function for each
+// kind of wait, so that the kind is known when the wait is counted.
+template <detail::Wait wait, class Bytes, class Work>
 [[gnu::noinline]] Status record(detail::Recorder& recorder, const detail::TeamState& team,
-                                detail::Wait wait, std::uint64_t bytes, Work work) {
+                                Bytes bytes, Work work) {
   const detail::WaitScope scope(&recorder, wait, WorldRank{-1}, bytes, team.label());
   return work();
 }
 
+// A number of bytes that is known to the compiler.
+using NoBytes = std::integral_constant<std::uint64_t, 0>;
+
 // Does `work`, which waits, and records it in the profile.
-template <class Work>
-Status recorded(const detail::TeamState& team, detail::Wait wait, std::uint64_t bytes, Work work) {
+template <detail::Wait wait, class Bytes, class Work>
+Status recorded(const detail::TeamState& team, Bytes bytes, Work work) {
   detail::Recorder* const recorder = team.job().recorder();
   Status done = detail::catch_bad_alloc(
-      [&] { return recorder == nullptr ? work() : record(*recorder, team, wait, bytes, work); });
+      [&] { return recorder == nullptr ? work() : record<wait>(*recorder, team, bytes, work); });
   return done.ok() ? std::move(done) : team.job().name_rank(std::move(done));
 }
 
@@ -91,6 +96,10 @@ const TeamOptions& Team::options() const noexcept {
   return state_->options();
 }
 
+std::span<const WorldRank> detail::members_of(const TeamState& team) noexcept {
+  return team.members();
+}
+
 TeamRank Team::rank() const noexcept {
   return state_->rank();
 }
@@ -113,29 +122,31 @@ Status Team::barrier() {
   if (OrderObserver* const observer = state_->job().observers().current()) [[unlikely]] {
     TESSERA_RETURN_IF_ERROR(observer->before_barrier(*this));
   }
-  return recorded(*state_, detail::Wait::barrier, 0, [=, this] { return state_->barrier(); });
+  return recorded<detail::Wait::barrier>(*state_, NoBytes(),
+                                         [=, this] { return state_->barrier(); });
 }
 
 Status Team::broadcast(std::span<std::byte> bytes, TeamRank root) {
-  return recorded(*state_, detail::Wait::broadcast, bytes.size(),
-                  [=, this] { return state_->broadcast(bytes, root); });
+  return recorded<detail::Wait::broadcast>(*state_, bytes.size(),
+                                           [=, this] { return state_->broadcast(bytes, root); });
 }
 
 Status Team::allgather(std::span<const std::byte> own, std::span<std::byte> all) {
-  return recorded(*state_, detail::Wait::allgather, own.size(),
-                  [=, this] { return state_->allgather(own, all); });
+  return recorded<detail::Wait::allgather>(*state_, own.size(),
+                                           [=, this] { return state_->allgather(own, all); });
 }
 
 Status Team::allreduce(void* elements, std::int64_t count, ElementType type, Reduction reduction) {
-  return recorded(*state_, detail::Wait::reduce, bytes_of(count, type), [=, this] {
+  return recorded<detail::Wait::reduce>(*state_, bytes_of(count, type), [=, this] {
     return state_->allreduce(elements, count, type, reduction, nullptr);
   });
 }
 
 Status Team::reduce(void* elements, std::int64_t count, ElementType type, Reduction reduction,
                     TeamRank root) {
-  return recorded(*state_, detail::Wait::reduce, bytes_of(count, type),
-                  [=, this] { return state_->allreduce(elements, count, type, reduction, &root); });
+  return recorded<detail::Wait::reduce>(*state_, bytes_of(count, type), [=, this] {
+    return state_->allreduce(elements, count, type, reduction, &root);
+  });
 }
 
 Status Team::name_rank(Status status) const noexcept {
@@ -149,8 +160,8 @@ Status Team::report_no_memory() noexcept {
 Status Team::agree(const Status& status, const AgreedCall& asked) {
   const bool is_labelled = !asked.label.verb.empty();
   const LabelScope scope(is_labelled ? state_.get() : nullptr, asked.label);
-  return recorded(*state_, detail::Wait::agree, 0,
-                  [this, &status, &asked] { return state_->agree(status, asked); });
+  return recorded<detail::Wait::agree>(
+      *state_, NoBytes(), [this, &status, &asked] { return state_->agree(status, asked); });
 }
 
 }  // namespace tessera::rma

@@ -26,21 +26,28 @@ using rma::Status;
 // A century: a longer time is not one of a job.
 constexpr double max_microseconds = 3.2e15;
 
-// Texts by number, as many events have the same text.
+// Texts by number, as many events have the same text. Phases and waits of one name are apart.
 class Texts {
  public:
-  std::int64_t number_of(const std::string& text) {
-    const auto [entry, is_new] = numbers_.try_emplace(text, static_cast<std::int64_t>(all_.size()));
+  std::int64_t number_of(const std::string& text, bool is_phase = false) {
+    const auto [entry, is_new] =
+        numbers_.try_emplace({is_phase, text}, static_cast<std::int64_t>(all_.size()));
     if (is_new) {
       all_.push_back(text);
+      if (is_phase) {
+        phases_.push_back(entry->second);
+      }
     }
     return entry->second;
   }
   [[nodiscard]] const std::vector<std::string>& all() const noexcept { return all_; }
+  /// The numbers of phases.
+  [[nodiscard]] const std::vector<std::int64_t>& phases() const noexcept { return phases_; }
 
  private:
-  std::map<std::string, std::int64_t> numbers_;
+  std::map<std::pair<bool, std::string>, std::int64_t> numbers_;
   std::vector<std::string> all_;
+  std::vector<std::int64_t> phases_;
 };
 
 struct Event {
@@ -60,6 +67,8 @@ struct Trace {
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<Event>> threads;  // by rank, thread
   Texts names;
   Texts details;
+  std::size_t waits = 0;
+  std::size_t phases = 0;
 };
 
 Status wrong_event(const json& event, std::string_view what) {
@@ -91,7 +100,7 @@ rma::Result<std::int64_t> nanoseconds(const json& event, const char* key) {
   return static_cast<std::int64_t>(std::llround(microseconds * 1e3));
 }
 
-// Only waits, and the names of ranks, are shown; other events are ignored.
+// Only waits, phases and the names of ranks are shown; other events are ignored.
 Status take_event(const json& event, Trace& trace) {
   const auto kind = event.value("ph", "");
   const auto rank = event.value("pid", std::int64_t{-1});
@@ -105,8 +114,11 @@ Status take_event(const json& event, Trace& trace) {
   }
   TESSERA_ASSIGN_OR_RETURN(const auto begin, nanoseconds(event, "ts"));
   TESSERA_ASSIGN_OR_RETURN(const auto duration, nanoseconds(event, "dur"));
+  const bool is_phase = event.value("cat", "") == "phase";
+  ++(is_phase ? trace.phases : trace.waits);
   trace.threads[{rank, event.value("tid", std::int64_t{0})}].push_back(
-      {begin, duration, trace.names.number_of(name), trace.details.number_of(details_of(event))});
+      {begin, duration, trace.names.number_of(name, is_phase),
+       trace.details.number_of(details_of(event))});
   return {};
 }
 
@@ -200,10 +212,6 @@ rma::Result<std::string> timeline_page(std::istream& trace, const std::string& n
   if (!all.ok()) {
     return Status(all.status()).context(fmt::format("'{}' is not a timeline of Tessera", name));
   }
-  std::size_t count = 0;
-  for (const auto& [key, events] : known.threads) {
-    count += events.size();
-  }
   std::string note;
   try {
     note = note_of(all->value("otherData", json::object()));
@@ -211,10 +219,14 @@ rma::Result<std::string> timeline_page(std::istream& trace, const std::string& n
     return Status::error(Code::invalid_argument,
                          fmt::format("'{}': its otherData: {}", name, error.what()));
   }
-  const std::string title = fmt::format("{}: {} ranks, {} waits", name, known.ranks.size(), count);
-  const std::string data = fmt::format(
-      R"({{"title":{},"note":{},"names":{},"details":{},"rows":[{}]}})", script_text(title),
-      script_text(note), list_of(known.names), list_of(known.details), rows_of(known));
+  std::string title = fmt::format("{}: {} ranks, {} waits", name, known.ranks.size(), known.waits);
+  if (known.phases > 0) {
+    title += fmt::format(", {} phases", known.phases);
+  }
+  const std::string data =
+      fmt::format(R"({{"title":{},"note":{},"names":{},"phases":[{}],"details":{},"rows":[{}]}})",
+                  script_text(title), script_text(note), list_of(known.names),
+                  fmt::join(known.names.phases(), ","), list_of(known.details), rows_of(known));
   const std::string_view page = timeline_template();
   const std::size_t position = page.find(timeline_data_mark);
   return fmt::format("{}{}{}", page.substr(0, position), data,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <utility>
 
 namespace tessera::arrays::detail {
 namespace {
@@ -45,7 +46,7 @@ std::optional<std::int64_t> first_common(const Progression& a, const Progression
 
 // Whether `from` may have been ordered before `to`: by a call after `from` and one before `to`.
 bool may_precede(const AccessRecord& from, const AccessRecord& to, bool is_one_clock) noexcept {
-  return from.released && to.acquired && (!is_one_clock || from.first_ns < to.last_ns);
+  return from.released && to.acquired && times_permit(from, to, is_one_clock);
 }
 
 // Whether the elements of both boxes form one box, or one box contains the other.
@@ -81,7 +82,10 @@ bool merge(AccessRecord& into, const AccessRecord& other) noexcept {
   }
   into.acquired = into.acquired || other.acquired;
   into.released = into.released || other.released;
+  into.has_other_sites = into.has_other_sites || other.has_other_sites || into.site != other.site ||
+                         into.phase != other.phase;
   into.orders = std::min(into.orders, other.orders);
+  into.last_orders = std::max(into.last_orders, other.last_orders);
   into.first_ns = std::min(into.first_ns, other.first_ns);
   into.last_ns = std::max(into.last_ns, other.last_ns);
   return true;
@@ -102,7 +106,8 @@ bool is_before(const AccessRecord& a, const AccessRecord& b) noexcept {
 
 std::string_view to_string(AccessKind kind) noexcept {
   constexpr std::array<std::string_view, access_kinds> names{
-      "put", "get", "accumulate", "atomic operation", "local access", "local write"};
+      "put",          "get",         "accumulate",       "atomic operation",
+      "local access", "local write", "ghost cell update"};
   const auto index = static_cast<std::size_t>(kind);
   return index < names.size() ? names[index] : "unknown";
 }
@@ -111,6 +116,8 @@ std::string_view to_string(AccessKind kind) noexcept {
 // with gets only, since the change may come from another rank's put (race_search.cpp).
 bool conflict(AccessKind a, AccessKind b, bool is_strict) noexcept {
   using enum AccessKind;
+  a = a == halo ? get : a;
+  b = b == halo ? get : b;
   const auto is = [&](AccessKind one, AccessKind other) {
     return (a == one && b == other) || (a == other && b == one);
   };
@@ -151,7 +158,10 @@ bool AccessList::merge_into_recent(AccessRecord& access) {
   constexpr std::size_t looked_at = 8;
   const std::size_t first = access_records_.size() - std::min(looked_at, access_records_.size());
   for (std::size_t at = access_records_.size(); at-- > first;) {
-    if (access_records_[at].orders == access.orders && merge(access, access_records_[at])) {
+    const AccessRecord& earlier = access_records_[at];
+    const bool is_same_call = earlier.orders == access.orders && earlier.site == access.site &&
+                              earlier.phase == access.phase;
+    if (is_same_call && merge(access, earlier)) {
       access_records_.erase(access_records_.begin() + static_cast<std::ptrdiff_t>(at));
       return true;
     }

@@ -10,16 +10,16 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "arrays/box.hpp"
 #include "arrays/index.hpp"
 #include "arrays/race_check.hpp"
+#include "rma/base/call_site.hpp"
 
 namespace tessera::arrays::detail {
 
-inline constexpr std::size_t access_kinds = 6;
+inline constexpr std::size_t access_kinds = 7;
 
 /// "put", "local access".
 std::string_view to_string(AccessKind kind) noexcept;
@@ -37,11 +37,15 @@ struct AccessRecord {
   /// the next collective, it called one that may have ordered other ranks after it.
   bool acquired = false;
   bool released = false;
+  bool has_other_sites = false;  ///< some of the merged accesses were made elsewhere
   /// The number of the team's collectives before the access.
   std::uint32_t epoch = 0;
-  std::uint64_t orders = 0;   ///< number of ordering calls before this access
-  std::int64_t first_ns = 0;  ///< on the machine's clock
+  std::uint32_t phase = 0;   ///< of the program's; 0: none
+  std::uint64_t orders = 0;  ///< number of ordering calls before the first of the merged accesses
+  std::uint64_t last_orders = 0;  ///< before the last one
+  std::int64_t first_ns = 0;      ///< on the machine's clock
   std::int64_t last_ns = 0;
+  rma::detail::CallSite site = {};  ///< in the program of this rank
 };
 static_assert(std::is_trivially_copyable_v<AccessRecord>);
 
@@ -51,7 +55,13 @@ static_assert(std::is_trivially_copyable_v<AccessRecord>);
 /// The box from the first common element to the last one; unset if there are none.
 [[nodiscard]] std::optional<Box> overlap(const AccessRecord& a, const AccessRecord& b) noexcept;
 
-/// Whether a lock, flag, notification or atomic operation may have ordered two accesses of
+/// Whether the times of two accesses permit the first to come before the other.
+[[nodiscard]] inline bool times_permit(const AccessRecord& from, const AccessRecord& to,
+                                       bool is_one_clock) noexcept {
+  return !is_one_clock || from.first_ns < to.last_ns;
+}
+
+/// Whether any lock, flag, notification or atomic operation may have ordered two accesses of
 /// different ranks. False only if that is impossible. `is_one_clock`: their times can be compared.
 [[nodiscard]] bool may_be_ordered(const AccessRecord& a, const AccessRecord& b,
                                   bool is_one_clock) noexcept;
@@ -66,9 +76,10 @@ class AccessList {
 
   [[nodiscard]] std::span<const AccessRecord> records() const noexcept { return access_records_; }
   [[nodiscard]] std::span<AccessRecord> records() noexcept { return access_records_; }
-  [[nodiscard]] std::vector<AccessRecord> take() noexcept {
+  /// Removes all accesses; keeps their memory for the next ones.
+  void clear() noexcept {
     is_full_ = false;
-    return std::exchange(access_records_, {});
+    access_records_.clear();
   }
 
  private:

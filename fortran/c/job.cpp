@@ -244,6 +244,18 @@ int tessera_job_setting(const tessera_job* job, const char* name, char* text, in
   });
 }
 
+int tessera_job_begin_phase(const tessera_job* job, const char* name) {
+  return call_on(__func__, job, [&](const Job& running) {
+    return rma::begin_phase(running, name == nullptr ? "" : name);
+  });
+}
+
+int tessera_job_end_phase(const tessera_job* job, const char* name) {
+  return call_on(__func__, job, [&](const Job& running) {
+    return rma::end_phase(running, name == nullptr ? "" : name);
+  });
+}
+
 int tessera_job_wait_all(const tessera_job* job) {
   return call_on(__func__, job, [](Job& running) { return running.wait_all(); });
 }

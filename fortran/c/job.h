@@ -64,6 +64,13 @@ int tessera_job_transport(const tessera_job* job, int64_t rank, char* text, int6
 int tessera_job_setting(const tessera_job* job, const char* name, char* text, int64_t capacity,
                         int64_t* length);
 
+/* Local. Begins and ends a phase of this thread, such as "deposit", for profiles (docs/profile.md)
+ * and TESSERA_CHECK=races. Phases nest. The end must name the innermost phase; null ends any.
+ * Errors: invalid_argument (no name; this thread is in no phase, or in another one; nothing ends
+ * then). A job without a profile and without the check records no phases, and compares no names. */
+int tessera_job_begin_phase(const tessera_job* job, const char* name);
+int tessera_job_end_phase(const tessera_job* job, const char* name);
+
 /* One-sided. Waits until all detached transfers, or those with one rank, are complete here. */
 int tessera_job_wait_all(const tessera_job* job);
 int tessera_job_wait_rank(const tessera_job* job, int64_t rank);

@@ -133,6 +133,18 @@ module tessera_job_bindings
       integer(c_int64_t), value :: rank
       integer(c_int) :: code
     end function
+    function c_job_begin_phase(job, name) bind(c, name="tessera_job_begin_phase") result(code)
+      import
+      type(c_ptr), value :: job
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: code
+    end function
+    function c_job_end_phase(job, name) bind(c, name="tessera_job_end_phase") result(code)
+      import
+      type(c_ptr), value :: job
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: code
+    end function
     function c_job_barrier(job) bind(c, name="tessera_job_barrier") result(code)
       import
       type(c_ptr), value :: job

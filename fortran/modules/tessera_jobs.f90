@@ -39,6 +39,8 @@ module tessera_jobs
     procedure :: is_present => job_is_present
     procedure :: transport => job_transport
     procedure :: setting => job_setting
+    procedure :: begin_phase => job_begin_phase
+    procedure :: end_phase => job_end_phase
     procedure :: wait => job_wait
     procedure :: fence => job_fence
     procedure :: barrier => job_barrier
@@ -246,6 +248,40 @@ contains
     text = text_of(characters)
     call finish(code, stat, errmsg)
   end function job_setting
+
+  !> Local. Begins a phase of this thread, such as "deposit", for profiles (docs/profile.md) and
+  !> TESSERA_CHECK=races. Phases nest. Errors: invalid_argument (a blank name).
+  subroutine job_begin_phase(self, name, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_job, "begin_phase", handle, code)) &
+        code = c_job_begin_phase(handle, c_text(name))
+    call finish(code, stat, errmsg)
+  end subroutine job_begin_phase
+
+  !> Local. Ends this thread's innermost phase, which must have that name if one is given. Errors:
+  !> invalid_argument (this thread is in no phase, or in another one; nothing ends then). A job
+  !> without a profile and without the check records no phases, and compares no names.
+  subroutine job_end_phase(self, name, stat, errmsg)
+    class(tessera_job), intent(in) :: self
+    character(*), intent(in), optional :: name
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: handle
+    integer(c_int) :: code
+    if (open_cell(self%own, kind_job, "end_phase", handle, code)) then
+      if (present(name)) then
+        code = c_job_end_phase(handle, c_text(name))
+      else
+        code = c_job_end_phase(handle, c_text(""))
+      end if
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine job_end_phase
 
   !> One-sided. Waits until all detached transfers, or those with one rank, are complete here.
   subroutine job_wait(self, rank, stat, errmsg)

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "rma/counters.hpp"
 #include "rma/engine/op_kind.hpp"
@@ -16,8 +17,10 @@ namespace tessera::rma::detail {
 
 class CounterStore {
  public:
-  /// From now on also counts by region. Requires: nothing was counted yet.
-  void count_regions() { regions_ = std::make_unique<RegionCounts>(); }
+  /// From now on also counts by region and by phase. Requires: nothing was counted yet.
+  void count_regions(std::shared_ptr<PhaseLog> phases) {
+    regions_ = std::make_unique<RegionCounts>(std::move(phases));
+  }
   /// Null unless count_regions() was called.
   [[nodiscard]] RegionCounts* regions() const noexcept { return regions_.get(); }
 

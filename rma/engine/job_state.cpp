@@ -68,10 +68,18 @@ Status JobState::make_world() {
   return {};
 }
 
+void JobState::log_phases() {
+  if (settings().profile != "off" || settings().check != "off") {
+    phases_ = std::make_shared<PhaseLog>();
+  }
+}
+
 void JobState::set_profile(std::unique_ptr<ProfileOwner> profile) noexcept {
-  slices_.counters().count_regions();
+  slices_.counters().count_regions(phases_);
   profile_ = std::move(profile);
   recorder_ = &profile_->recorder();
+  recorder_->set_phases(phases_);
+  phases_->record_in(*recorder_);
 }
 
 Status JobState::check_rank(WorldRank peer) const {
@@ -136,6 +144,9 @@ Status JobState::stop() {
     accumulate_tickets_->settle();
   }
   flush_counts();
+  if (phases_ != nullptr) {
+    phases_->close();
+  }
   if (profile_ != nullptr) {
     recorder_->close();
     profile_->finish(*this);

@@ -30,6 +30,7 @@
 #include "rma/engine/transport_list.hpp"
 #include "rma/node/node.hpp"
 #include "rma/order_observer.hpp"
+#include "rma/profile/phase_log.hpp"
 #include "rma/profile/recorder.hpp"
 
 namespace tessera::rma::detail {
@@ -70,10 +71,16 @@ class OrderObservers {
     return current_.load(std::memory_order_acquire);
   }
   /// Called by operations, besides collectives, that order this rank's operations and other ranks'.
-  void report_order() const noexcept {
+  /// `number` gives the object's number.
+  template <class Number>
+  void report_order(OrderCall::Kind kind, Number&& number) const noexcept {
     if (OrderObserver* const observer = current()) [[unlikely]] {
-      observer->on_order();
+      observer->on_order({kind, number()});
     }
+  }
+  /// The same for a call whose objects are not known.
+  void report_order() const noexcept {
+    report_order(OrderCall::Kind::both, [] { return OrderCall::any_object; });
   }
   /// Returns the job's observer: this one, or the one that was set before.
   OrderObserver& set(std::unique_ptr<OrderObserver> observer) {
@@ -115,6 +122,8 @@ class JobState : public JobIdentity, public std::enable_shared_from_this<JobStat
   }
   /// Null in jobs that are not profiled.
   [[nodiscard]] Recorder* recorder() const noexcept { return recorder_; }
+  /// Null in jobs without a profile and without the race check.
+  [[nodiscard]] const std::shared_ptr<PhaseLog>& phases() const noexcept { return phases_; }
 
   // Start-up, see startup.hpp.
   /// Registers this rank on its node, and makes the tables for the node's memory.
@@ -123,6 +132,8 @@ class JobState : public JobIdentity, public std::enable_shared_from_this<JobStat
   Status make_transports(const std::vector<TransportFactory>& factories);
   /// Collective. Makes the world team, and the tickets if origins accumulate.
   Status make_world();
+  /// From now on phases are recorded, if the settings ask for a profile or for the race check.
+  void log_phases();
   /// From now on operations and waits are recorded.
   void set_profile(std::unique_ptr<ProfileOwner> profile) noexcept;
 
@@ -174,6 +185,7 @@ class JobState : public JobIdentity, public std::enable_shared_from_this<JobStat
   TransportList transports_;
   std::unique_ptr<ProfileOwner> profile_;  ///< null in jobs that are not profiled
   Recorder* recorder_ = nullptr;           ///< the profile's
+  std::shared_ptr<PhaseLog> phases_;       ///< outlives the job in phases that are still open
   OrderObservers observers_;
   Outstanding outstanding_;
   MemoryReserve reserve_;  ///< enough for a team of all ranks

@@ -297,7 +297,9 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
     return missing(owner, index);
   }
   const TeamState& team = team_.state();
-  team.job().observers().report_order();
+  team.job().observers().report_order(OrderCall::Kind::acquire, [&] {
+    return number_of_lock(number_, team_.world_rank(owner), index);
+  });
   if (use_ == Use::of_program) {
     count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
   }
@@ -397,7 +399,9 @@ Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
   }
   JobState& job = team_.state().job();
   const WorldRank rank = team_.world_rank(owner);
-  job.observers().report_order();
+  job.observers().report_order(OrderCall::Kind::acquire, [&] {
+    return number_of_lock(number_, team_.world_rank(owner), index);
+  });
   count_lock(job, rank);
   const NodeId node = job.nodes().node_of(rank);
   const bool is_local = locks->memory.value == 0;
@@ -435,7 +439,9 @@ Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
   if (locks == nullptr) [[unlikely]] {
     return missing(owner, index);
   }
-  team_.state().job().observers().report_order();
+  team_.state().job().observers().report_order(OrderCall::Kind::release, [&] {
+    return number_of_lock(number_, team_.world_rank(owner), index);
+  });
   if (locks->memory.value != 0) {
     return unlock_remote(owner, *locks, index);
   }

@@ -2,15 +2,17 @@
 #include "rma/engine/region_counts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::rma::detail {
 
-RegionCounts::RegionCounts() : entries_(1), by_name_{{"", 0}} {}
+RegionCounts::RegionCounts(std::shared_ptr<PhaseLog> phases)
+    : phases_(std::move(phases)), entries_(1), by_name_{{"", 0}} {}
 
 // Requires: mutex_ is locked.
-RegionCounts::Entry& RegionCounts::entry_of(RegionId region) {
+std::size_t RegionCounts::index_of(RegionId region) const {
   const auto found = by_region_.find(region.value);
-  return entries_[found == by_region_.end() ? 0 : found->second];
+  return found == by_region_.end() ? 0 : found->second;
 }
 
 void RegionCounts::record_made(RegionId region, const std::string& name, std::uint64_t bytes) {
@@ -28,13 +30,17 @@ void RegionCounts::record_made(RegionId region, const std::string& name, std::ui
 
 void RegionCounts::record_freed(RegionId region, std::uint64_t bytes) {
   const std::lock_guard guard(mutex_);
-  Entry& entry = entry_of(region);
+  Entry& entry = entries_[index_of(region)];
   entry.bytes -= std::min(entry.bytes, bytes);
 }
 
 void RegionCounts::add(RegionId region, std::size_t kind, const Tally& tally) {
   const std::lock_guard guard(mutex_);
-  entry_of(region).tallies[kind] += tally;
+  const std::size_t name = index_of(region);
+  entries_[name].tallies[kind] += tally;
+  if (PhaseLog::is_in_any()) {
+    phases_->add_operations(name, op_of(kind), tally);
+  }
 }
 
 std::vector<RegionCounts::Entry> RegionCounts::entries() const {

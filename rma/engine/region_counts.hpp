@@ -9,13 +9,16 @@
 // Threads: all functions may be called from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "rma/engine/op_kind.hpp"
+#include "rma/profile/phase_log.hpp"
 #include "rma/region_id.hpp"
 
 namespace tessera::rma::detail {
@@ -30,19 +33,21 @@ class RegionCounts {
     KindTallies tallies{};
   };
 
-  RegionCounts();
+  explicit RegionCounts(std::shared_ptr<PhaseLog> phases);
 
   /// Records that a region was made, with the size of this rank's slice.
   void record_made(RegionId region, const std::string& name, std::uint64_t bytes);
   void record_freed(RegionId region, std::uint64_t bytes);
+  /// Counts operations of the calling thread, also for the phases in which it is.
   void add(RegionId region, std::size_t kind, const Tally& tally);
 
   /// In the order in which the names first appeared; the first entry has no name.
   [[nodiscard]] std::vector<Entry> entries() const;
 
  private:
-  [[nodiscard]] Entry& entry_of(RegionId region);
+  [[nodiscard]] std::size_t index_of(RegionId region) const;
 
+  std::shared_ptr<PhaseLog> phases_;
   mutable std::mutex mutex_;
   std::vector<Entry> entries_;
   std::unordered_map<std::string, std::size_t> by_name_;

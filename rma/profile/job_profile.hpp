@@ -33,6 +33,25 @@ struct LabelSum {
   Spread seconds;
 };
 
+/// One phase, over all ranks.
+struct PhaseSum {
+  struct Operations {
+    std::string name;  ///< of arrays and regions
+    OpTallies by_op{};
+  };
+  std::string path;  ///< "step/deposit"
+  WaitTally all;
+  Spread seconds;
+  std::uint64_t left_open = 0;
+  WaitTallies waits{};
+  std::vector<LabelledWait> calls;     ///< the longest first
+  std::vector<Operations> operations;  ///< those that moved most bytes first
+
+  [[nodiscard]] std::uint64_t waiting_ns() const noexcept;
+  /// Bytes of puts, gets, accumulates and atomics.
+  [[nodiscard]] std::uint64_t moved_bytes() const noexcept;
+};
+
 /// Traffic from one rank or node to another.
 struct Flow {
   std::int32_t from = 0;
@@ -57,6 +76,8 @@ struct JobProfile {
   [[nodiscard]] WaitSum wait(Wait wait) const;
   /// All labels, first those in which ranks waited longest.
   [[nodiscard]] std::vector<LabelSum> labels() const;
+  /// All phases. Each comes before the phases within it, and those that took longest come first.
+  [[nodiscard]] std::vector<PhaseSum> phases() const;
   [[nodiscard]] Spread waiting() const;
   /// The bytes that ranks moved themselves.
   [[nodiscard]] Spread moved() const;

@@ -45,10 +45,10 @@ ordered_json json_of(const Spread& spread) {
           {"most_of_mean", spread.most_of_mean()}};
 }
 
-ordered_json json_of(const RankProfile& rank) {
+ordered_json json_of(const WaitTallies& tallies) {
   ordered_json waits = ordered_json::object();
   for (std::size_t i = 0; i < wait_count; ++i) {
-    const WaitTally& own = rank.waits[i];
+    const WaitTally& own = tallies[i];
     if (own.count > 0) {
       waits[std::string(to_string(static_cast<Wait>(i)))] = {
           {"count", own.count},
@@ -57,11 +57,25 @@ ordered_json json_of(const RankProfile& rank) {
           {"longest_seconds", seconds_of(own.longest_ns)}};
     }
   }
+  return waits;
+}
+
+ordered_json json_of(const OpTallies& by_op) {
+  ordered_json tallies = ordered_json::object();
+  for (std::size_t op = 0; op < op_count; ++op) {
+    if (by_op[op].operations > 0) {
+      tallies[std::string(to_string(static_cast<Op>(op)))] = json_of(by_op[op]);
+    }
+  }
+  return tallies;
+}
+
+ordered_json json_of(const RankProfile& rank) {
   return {{"rank", rank.rank},
           {"node", rank.node},
           {"seconds", seconds_of(static_cast<std::uint64_t>(rank.stop_ns - rank.start_ns))},
           {"waiting_seconds", seconds_of(rank.waiting_ns())},
-          {"waits", std::move(waits)}};
+          {"waits", json_of(rank.waits)}};
 }
 
 ordered_json traffic_of(const std::vector<RankProfile>& ranks) {
@@ -69,11 +83,7 @@ ordered_json traffic_of(const std::vector<RankProfile>& ranks) {
   for (const RankProfile& rank : ranks) {
     for (const PeerTraffic& peer : rank.peers) {
       ordered_json flow = {{"from", rank.rank}, {"to", peer.peer.value}};
-      for (std::size_t op = 0; op < op_count; ++op) {
-        if (peer.by_op[op].operations > 0) {
-          flow[std::string(to_string(static_cast<Op>(op)))] = json_of(peer.by_op[op]);
-        }
-      }
+      flow.update(json_of(peer.by_op));
       flows.push_back(std::move(flow));
     }
   }
@@ -122,6 +132,37 @@ ordered_json calls_of(const JobProfile& profile) {
   return calls;
 }
 
+ordered_json phases_of(const JobProfile& profile) {
+  ordered_json phases = ordered_json::array();
+  for (const PhaseSum& phase : profile.phases()) {
+    ordered_json calls = ordered_json::array();
+    for (const LabelledWait& each : phase.calls) {
+      calls.push_back({{"call", each.label},
+                       {"count", each.tally.count},
+                       {"seconds", seconds_of(each.tally.total_ns)},
+                       {"longest_seconds", seconds_of(each.tally.longest_ns)}});
+    }
+    ordered_json regions = ordered_json::array();
+    for (const PhaseSum::Operations& each : phase.operations) {
+      ordered_json region = {{"name", each.name}};
+      region.update(json_of(each.by_op));
+      regions.push_back(std::move(region));
+    }
+    phases.push_back({{"phase", phase.path},
+                      {"count", phase.all.count},
+                      {"left_open", phase.left_open},
+                      {"seconds", seconds_of(phase.all.total_ns)},
+                      {"longest_seconds", seconds_of(phase.all.longest_ns)},
+                      {"imbalance", json_of(phase.seconds)},
+                      {"waiting_seconds", seconds_of(phase.waiting_ns())},
+                      {"moved_bytes", phase.moved_bytes()},
+                      {"waits", json_of(phase.waits)},
+                      {"calls", std::move(calls)},
+                      {"regions", std::move(regions)}});
+  }
+  return phases;
+}
+
 }  // namespace
 
 std::string JobProfile::json() const {
@@ -145,6 +186,7 @@ std::string JobProfile::json() const {
                                  {"regions", regions_of(*this)},
                                  {"waits", waits_of(*this)},
                                  {"calls", calls_of(*this)},
+                                 {"phases", phases_of(*this)},
                                  {"imbalance", std::move(imbalance)},
                                  {"traffic", traffic_of(ranks)},
                                  {"by_rank", std::move(ranks_known)}};

@@ -91,6 +91,57 @@ void for_each_plain_field(Profile& profile, const Action& action) {
   action(profile.events);
 }
 
+// The texts and lists of a phase have their own functions below.
+template <class Phase, class Action>
+void for_each_field_of_phase(Phase& phase, const Action& action) {
+  action(phase.path);
+  action(phase.time);
+  action(phase.left_open);
+  action(phase.waits);
+}
+
+void put_labelled(ProfileWriter& writer, const std::vector<LabelledWait>& waits) {
+  writer.put(static_cast<std::uint64_t>(waits.size()));
+  for (const LabelledWait& each : waits) {
+    writer.put(each.label);
+    writer.put(each.tally);
+  }
+}
+
+void get_labelled(ProfileReader& reader, std::vector<LabelledWait>& waits) {
+  waits.resize(reader.count_of(sizeof(WaitTally)));
+  for (LabelledWait& each : waits) {
+    reader.get(each.label);
+    reader.get(each.tally);
+  }
+}
+
+void put_phases(ProfileWriter& writer, const std::vector<PhaseTotals>& phases) {
+  writer.put(static_cast<std::uint64_t>(phases.size()));
+  for (const PhaseTotals& phase : phases) {
+    for_each_field_of_phase(phase, [&](const auto& field) { writer.put(field); });
+    put_labelled(writer, phase.calls);
+    writer.put(static_cast<std::uint64_t>(phase.operations.size()));
+    for (const PhaseTotals::Operations& each : phase.operations) {
+      writer.put(each.name);
+      writer.put(each.by_op);
+    }
+  }
+}
+
+void get_phases(ProfileReader& reader, std::vector<PhaseTotals>& phases) {
+  phases.resize(reader.count_of(sizeof(WaitTallies)));
+  for (PhaseTotals& phase : phases) {
+    for_each_field_of_phase(phase, [&](auto& field) { reader.get(field); });
+    get_labelled(reader, phase.calls);
+    phase.operations.resize(reader.count_of(sizeof(OpTallies)));
+    for (PhaseTotals::Operations& each : phase.operations) {
+      reader.get(each.name);
+      reader.get(each.by_op);
+    }
+  }
+}
+
 // Without the current bytes of a region: at a job's end they are 0.
 template <class Entry, class Action>
 void for_each_field(Entry& entry, const Action& action) {
@@ -110,11 +161,8 @@ std::vector<std::byte> RankProfile::pack() const {
   for (const RegionCounts::Entry& entry : regions) {
     for_each_field(entry, put);
   }
-  writer.put(static_cast<std::uint64_t>(labels.size()));
-  for (const LabelledWait& each : labels) {
-    writer.put(each.label);
-    writer.put(each.tally);
-  }
+  put_labelled(writer, labels);
+  put_phases(writer, phases);
   return std::move(writer).take();
 }
 
@@ -127,11 +175,8 @@ Result<RankProfile> RankProfile::unpack(std::span<const std::byte> bytes) {
   for (RegionCounts::Entry& entry : profile.regions) {
     for_each_field(entry, get);
   }
-  profile.labels.resize(reader.count_of(sizeof(WaitTally)));
-  for (LabelledWait& each : profile.labels) {
-    reader.get(each.label);
-    reader.get(each.tally);
-  }
+  get_labelled(reader, profile.labels);
+  get_phases(reader, profile.phases);
   if (!reader.is_good_to_the_end()) {
     return Status::error(Code::protocol, "a rank's profile is truncated or has extra bytes");
   }

@@ -13,6 +13,7 @@
 #include "rma/base/result.hpp"
 #include "rma/counters.hpp"
 #include "rma/engine/region_counts.hpp"
+#include "rma/profile/phase_log.hpp"
 #include "rma/profile/waits.hpp"
 
 namespace tessera::rma::detail {
@@ -37,6 +38,7 @@ struct RankProfile {
   std::vector<RegionCounts::Entry> regions;
   std::vector<WaitEvent> events;
   std::vector<LabelledWait> labels;
+  std::vector<PhaseTotals> phases;
 
   [[nodiscard]] std::vector<std::byte> pack() const;
   /// Errors: protocol, for bytes that pack() did not make.

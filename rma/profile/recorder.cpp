@@ -26,22 +26,29 @@ void Recorder::raise_to(std::atomic<std::uint64_t>& maximum, std::uint64_t value
   }
 }
 
-LabelledWait& Recorder::tally_of(const Label& label, std::uint32_t& index) {
+WaitTally& Recorder::tally_of(const std::string& label, std::uint32_t& index) {
   const auto next = static_cast<std::uint32_t>(labels_.size());
-  const auto [found, is_new] = label_indices_.try_emplace(label.short_text(), next);
+  const auto [found, is_new] = label_indices_.try_emplace(label, next);
   if (is_new) {
     labels_.push_back({.label = found->first, .tally = {}});
   }
   index = found->second;
-  return labels_[index];
+  return labels_[index].tally;
 }
 
-void Recorder::keep(TimedWait wait, const Label* label) noexcept {
-  const std::lock_guard guard(mutex_);
+void Recorder::keep(TimedWait wait, const Label* label, bool is_outermost) noexcept {
+  if (!is_open()) {
+    return;
+  }
   try {
+    const std::string text = label == nullptr ? std::string() : label->short_text();
+    if (is_outermost && phases_ != nullptr && PhaseLog::is_in_any()) {
+      phases_->add_wait(wait.wait, wait.bytes, wait.duration, text);
+    }
+    const std::lock_guard guard(mutex_);
     if (label != nullptr) {
       std::uint32_t index = 0;
-      WaitTally& tally = tally_of(*label, index).tally;
+      WaitTally& tally = tally_of(text, index);
       const auto ticks = static_cast<std::uint64_t>(wait.duration);
       tally.count += 1;
       tally.bytes += wait.bytes;
@@ -56,12 +63,42 @@ void Recorder::keep(TimedWait wait, const Label* label) noexcept {
       dropped_.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    const auto next = static_cast<std::uint32_t>(threads_.size());
-    wait.thread = threads_.try_emplace(std::this_thread::get_id(), next).first->second;
+    wait.thread = thread_index();
     events_.push_back(wait);
   } catch (const std::bad_alloc&) {
     dropped_.fetch_add(1, std::memory_order_relaxed);
   }
+}
+
+// Requires: mutex_ is locked.
+std::uint32_t Recorder::thread_index() {
+  const auto next = static_cast<std::uint32_t>(threads_.size());
+  return threads_.try_emplace(std::this_thread::get_id(), next).first->second;
+}
+
+std::uint32_t Recorder::number_of_thread() {
+  const std::lock_guard guard(mutex_);
+  return thread_index();
+}
+
+void Recorder::keep_phase(std::int64_t begin, std::int64_t duration, std::uint32_t thread,
+                          std::uint32_t phase) noexcept {
+  if (max_events_ == 0) {
+    return;
+  }
+  const std::lock_guard guard(mutex_);
+  try {
+    if (phase_events_.size() < max_events_) {
+      phase_events_.push_back({.begin = begin,
+                               .duration = duration,
+                               .thread = thread,
+                               .label = phase,
+                               .is_phase = true});
+      return;
+    }
+  } catch (const std::bad_alloc&) {
+  }
+  dropped_.fetch_add(1, std::memory_order_relaxed);
 }
 
 std::vector<LabelledWait> Recorder::labelled() const {
@@ -94,6 +131,8 @@ WaitTallies Recorder::tallies() const noexcept {
 std::vector<WaitEvent> Recorder::take_events() {
   const TickScale scale = clock_.scale();
   const std::lock_guard guard(mutex_);
+  events_.insert(events_.end(), phase_events_.begin(), phase_events_.end());
+  phase_events_ = {};
   std::vector<WaitEvent> taken(events_.size());
   std::transform(events_.begin(), events_.end(), taken.begin(), [&scale](const TimedWait& each) {
     return WaitEvent{.begin_ns = scale.time_ns(each.begin),
@@ -102,7 +141,8 @@ std::vector<WaitEvent> Recorder::take_events() {
                      .peer = each.peer,
                      .thread = each.thread,
                      .label = each.label,
-                     .wait = each.wait};
+                     .wait = each.wait,
+                     .is_phase = each.is_phase};
   });
   events_ = {};
   return taken;

@@ -15,14 +15,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "rma/base/rank.hpp"
 #include "rma/label.hpp"
+#include "rma/profile/phase_log.hpp"
 #include "rma/profile/tick_clock.hpp"
 #include "rma/profile/waits.hpp"
 
@@ -35,27 +38,43 @@ struct TimedWait {
   std::uint64_t bytes = 0;
   std::int32_t peer = -1;
   std::uint32_t thread = 0;
-  std::uint32_t label = 0;  ///< its number, plus one; 0: none
+  std::uint32_t label = 0;  ///< its number, plus one; 0: none. Of a phase: its number
   Wait wait = Wait::put;
+  bool is_phase = false;
 };
 
 class Recorder {
  public:
   /// Keeps at most `max_events` events; 0 if there is no trace.
-  explicit Recorder(std::size_t max_events) : max_events_(max_events) {
+  explicit Recorder(std::size_t max_events)
+      : keeps_waits_(max_events > 0), max_events_(max_events) {
     events_.reserve(max_events);  // the kernel backs these pages only when they are touched
   }
 
   /// Records an operation that ended without waiting; ignored within a wait.
   void record_done(Wait wait) noexcept;
 
-  /// Waits that begin from now on are not recorded: they are the profile's own.
+  /// From now on no events are kept, and operations that end without waiting are not recorded. The
+  /// profile's own waits come after its tallies were read.
   void close() noexcept { is_open_.store(false, std::memory_order_relaxed); }
+
+  /// Waits also count for the phases in which they are. Requires: nothing was recorded yet.
+  void set_phases(std::shared_ptr<PhaseLog> phases) noexcept { phases_ = std::move(phases); }
+  /// From now on there are phases.
+  void expect_phases() noexcept { keeps_waits_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] std::int64_t now() const noexcept { return clock_.now(); }
+  [[nodiscard]] TickScale scale() const noexcept { return clock_.scale(); }
+  /// The calling thread's number in traces. Throws std::bad_alloc.
+  [[nodiscard]] std::uint32_t number_of_thread();
+  /// Keeps a phase as an event in a trace. Phases have room of their own, as the outer ones end
+  /// last.
+  void keep_phase(std::int64_t begin, std::int64_t duration, std::uint32_t thread,
+                  std::uint32_t phase) noexcept;
 
   [[nodiscard]] WaitTallies tallies() const noexcept;
   /// The parts of tallies(), by label.
   [[nodiscard]] std::vector<LabelledWait> labelled() const;
-  /// In the order in which they ended.
+  /// Waits in the order in which they ended, and then phases in theirs.
   [[nodiscard]] std::vector<WaitEvent> take_events();
   [[nodiscard]] std::uint64_t dropped_events() const noexcept { return dropped_.load(); }
 
@@ -69,31 +88,42 @@ class Recorder {
   };
 
   [[nodiscard]] bool is_open() const noexcept { return is_open_.load(std::memory_order_relaxed); }
+  /// Whether each wait is kept as an event, or may be in a phase.
+  [[nodiscard]] bool keeps_waits() const noexcept {
+    return keeps_waits_.load(std::memory_order_relaxed);
+  }
   void add(Wait wait, std::uint64_t bytes, std::int64_t duration) noexcept {
     AtomicTally& tally = tallies_[static_cast<std::size_t>(wait)];
     const auto ticks = static_cast<std::uint64_t>(duration);
     tally.count.fetch_add(1, std::memory_order_relaxed);
-    tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
+    if (bytes != 0) {
+      tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
+    }
     tally.total_ticks.fetch_add(ticks, std::memory_order_relaxed);
     if (tally.max_ticks.load(std::memory_order_relaxed) < ticks) [[unlikely]] {
       raise_to(tally.max_ticks, ticks);
     }
   }
   static void raise_to(std::atomic<std::uint64_t>& maximum, std::uint64_t value) noexcept;
-  /// Counts the wait for its label, if it has one, and keeps it as an event in a trace.
-  void keep(TimedWait wait, const Label* label) noexcept;
-  [[nodiscard]] LabelledWait& tally_of(const Label& label, std::uint32_t& index);
+  /// Counts the wait for its label, if it has one, and keeps it as an event in a trace. An
+  /// outermost one also counts for its phases.
+  void keep(TimedWait wait, const Label* label, bool is_outermost) noexcept;
+  [[nodiscard]] std::uint32_t thread_index();
+  [[nodiscard]] WaitTally& tally_of(const std::string& label, std::uint32_t& index);
 
   /// In how many nested waits the thread is, of all jobs.
   static inline constinit thread_local int depth = 0;
 
   TickClock clock_;
   std::atomic<bool> is_open_{true};
+  std::atomic<bool> keeps_waits_;
   std::array<AtomicTally, wait_count> tallies_;
   std::size_t max_events_;
   std::atomic<std::uint64_t> dropped_{0};
   mutable std::mutex mutex_;
+  std::shared_ptr<PhaseLog> phases_;
   std::vector<TimedWait> events_;
+  std::vector<TimedWait> phase_events_;
   std::vector<LabelledWait> labels_;  ///< in ticks
   std::unordered_map<std::string, std::uint32_t> label_indices_;
   std::unordered_map<std::thread::id, std::uint32_t> threads_;
@@ -123,23 +153,19 @@ class WaitScope {
 
  private:
   void begin() noexcept {
-    if (!recorder_->is_open()) [[unlikely]] {
-      recorder_ = nullptr;
-      return;
-    }
     ++Recorder::depth;
     begin_ = recorder_->clock_.now();
   }
   [[gnu::always_inline]] void end() noexcept {
     // A thread may have moved to a processor whose counter is a few ticks late.
     const std::int64_t duration = std::max<std::int64_t>(recorder_->clock_.now() - begin_, 0);
-    const bool is_outermost = --Recorder::depth == 0;
-    if (is_outermost) {
+    if (--Recorder::depth == 0) [[likely]] {
       recorder_->add(wait_, bytes_, duration);
-    }
-    const Label* const label = is_outermost ? label_ : nullptr;
-    if (label != nullptr || recorder_->max_events_ > 0) [[unlikely]] {
-      recorder_->keep({begin_, duration, bytes_, peer_, 0, 0, wait_}, label);
+      if (label_ != nullptr || recorder_->keeps_waits()) [[unlikely]] {
+        recorder_->keep({begin_, duration, bytes_, peer_, 0, 0, wait_}, label_, true);
+      }
+    } else if (recorder_->keeps_waits()) [[unlikely]] {
+      recorder_->keep({begin_, duration, bytes_, peer_, 0, 0, wait_}, nullptr, false);
     }
   }
 

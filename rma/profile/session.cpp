@@ -240,10 +240,16 @@ RankProfile ProfileSession::record(const Job& job) {
   own.start_ns = start_ns_;
   own.stop_ns = profile_clock_ns();
   own.dropped_events = recorder_.dropped_events();
+  job.state().phases()->close();  // at an exit without a stop, some may be open
   own.waits = recorder_.tallies();
   own.labels = recorder_.labelled();
   own.peers = job.traffic().peers;
   own.regions = job.state().slices().counters().regions()->entries();
+  std::vector<std::string> names;
+  for (const RegionCounts::Entry& each : own.regions) {
+    names.push_back(each.name);
+  }
+  own.phases = job.state().phases()->totals(recorder_.scale(), names);
   own.events = recorder_.take_events();
   return own;
 }

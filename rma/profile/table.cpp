@@ -17,6 +17,7 @@ constexpr std::int32_t max_matrix_ranks = 16;
 constexpr std::size_t max_flows = 16;
 constexpr std::size_t max_regions = 20;
 constexpr std::size_t max_labels = 20;
+constexpr std::size_t max_phases = 40;
 constexpr std::size_t name_width = 24;
 
 using Lines = std::back_insert_iterator<std::string>;
@@ -217,6 +218,58 @@ void print_calls(Lines out, const JobProfile& profile) {
   }
 }
 
+// "sync rho 1.20 ms, get rho 64 MiB": in what a phase waited longest, and what it moved most.
+std::string main_work_of(const PhaseSum& phase) {
+  constexpr std::array<Op, 4> movers{Op::put, Op::get, Op::accumulate, Op::atomic};
+  std::string text;
+  if (!phase.calls.empty()) {
+    const LabelledWait& longest = phase.calls.front();
+    text = fmt::format("{} {}", shortened(longest.label),
+                       human_time(seconds_of(longest.tally.total_ns)));
+  }
+  if (phase.moved_bytes() > 0) {
+    const PhaseSum::Operations& most = phase.operations.front();
+    const Op op = *std::max_element(movers.begin(), movers.end(), [&](Op a, Op b) {
+      return most.by_op[static_cast<std::size_t>(a)].bytes <
+             most.by_op[static_cast<std::size_t>(b)].bytes;
+    });
+    text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", to_string(op), shortened(most.name),
+                        human(static_cast<double>(most.by_op[static_cast<std::size_t>(op)].bytes)));
+  }
+  return text;
+}
+
+void print_phases(Lines out, const JobProfile& profile) {
+  std::vector<PhaseSum> phases = profile.phases();
+  if (phases.empty()) {
+    return;
+  }
+  const std::size_t more = phases.size() - std::min(phases.size(), max_phases);
+  fmt::format_to(out, "\n{:<26} {:>9} {:>10} {:>10} {:>8} {:>10}  {}\n", "phase", "count",
+                 "all ranks", "waiting", "max/mean", "bytes", "most");
+  phases.resize(phases.size() - more);
+  for (const PhaseSum& each : phases) {
+    const auto depth =
+        static_cast<std::size_t>(std::count(each.path.begin(), each.path.end(), '/'));
+    const std::string name = shortened(each.path.substr(each.path.rfind('/') + 1));
+    const std::string work = main_work_of(each);
+    fmt::format_to(out, "  {:<24} {:>9} {:>10} {:>10} {:>8.2f} {:>10}{}{}\n",
+                   std::string(2 * depth, ' ') + name, each.all.count,
+                   human_time(seconds_of(each.all.total_ns)),
+                   human_time(seconds_of(each.waiting_ns())), each.seconds.most_of_mean(),
+                   human(static_cast<double>(each.moved_bytes())), work.empty() ? "" : "  ", work);
+  }
+  if (more > 0) {
+    fmt::format_to(out, "  and {} more\n", more);
+  }
+  for (const PhaseSum& each : phases) {
+    if (each.left_open > 0) {
+      fmt::format_to(out, "  phase '{}' was open {} time{} when its rank stopped\n",
+                     shortened(each.path), each.left_open, each.left_open == 1 ? "" : "s");
+    }
+  }
+}
+
 void print_imbalance(Lines out, const JobProfile& profile) {
   const Spread waiting = profile.waiting();
   const Spread moved = profile.moved();
@@ -251,6 +304,7 @@ std::string JobProfile::table() const {
   print_regions(out, *this);
   print_waits(out, *this);
   print_calls(out, *this);
+  print_phases(out, *this);
   print_imbalance(out, *this);
   return text;
 }

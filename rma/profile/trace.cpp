@@ -20,9 +20,13 @@ constexpr double microseconds(std::int64_t nanoseconds) noexcept {
   return static_cast<double>(nanoseconds) * 1e-3;
 }
 
-// Sorts outer waits before inner ones, which begin at the same time or later.
+// Sorts phases and outer waits before inner ones, which begin at the same time or later. Inner ones
+// were recorded first.
 bool is_before(const WaitEvent& a, const WaitEvent& b) {
-  return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.duration_ns > b.duration_ns;
+  if (a.begin_ns != b.begin_ns) {
+    return a.begin_ns < b.begin_ns;
+  }
+  return a.duration_ns != b.duration_ns ? a.duration_ns > b.duration_ns : a.is_phase && !b.is_phase;
 }
 
 std::string metadata(std::string_view name, std::int32_t rank, std::int64_t thread,
@@ -31,14 +35,36 @@ std::string metadata(std::string_view name, std::int32_t rank, std::int64_t thre
                      rank, thread, text);
 }
 
-// The program's call if it is known, else the kind of wait; as JSON text with quotes. Labels have
-// the program's names, so what isn't UTF-8 is replaced.
+// The program's names, as JSON text with quotes; what isn't UTF-8 is replaced.
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string path_of(const WaitEvent& phase, const RankProfile& rank) {
+  const bool is_known = phase.label > 0 && phase.label <= rank.phases.size();
+  return is_known ? rank.phases[phase.label - 1].path : "(unknown)";
+}
+
+// The program's call or phase if it is known, else the kind of wait.
 std::string name_of(const WaitEvent& event, const RankProfile& rank) {
+  if (event.is_phase) {
+    const std::string path = path_of(event, rank);
+    return json_text(path.substr(path.rfind('/') + 1));
+  }
   if (event.label == 0 || event.label > rank.labels.size()) {
     return fmt::format("\"{}\"", to_string(event.wait));
   }
-  const nlohmann::json label = rank.labels[event.label - 1].label;
-  return label.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(rank.labels[event.label - 1].label);
+}
+
+// What is particular to a wait or a phase, as members of the event's object.
+std::string members_of(const WaitEvent& event, const RankProfile& rank) {
+  if (event.is_phase) {
+    return fmt::format(R"("cat":"phase","args":{{"phase":{}}})", json_text(path_of(event, rank)));
+  }
+  const std::string peer = event.peer < 0 ? "" : fmt::format(R"("rank":{},)", event.peer);
+  return fmt::format(R"("cat":"wait","args":{{"wait":"{}",{}"bytes":{}}})", to_string(event.wait),
+                     peer, event.bytes);
 }
 
 }  // namespace
@@ -109,12 +135,10 @@ void TraceFile::add(const RankProfile& rank, const ClockSample& at_start,
         std::max(on_common_clock(each.begin_ns, at_start, at_stop) - origin_ns, std::int64_t{0});
     const std::int64_t end = std::max(
         on_common_clock(each.begin_ns + each.duration_ns, at_start, at_stop) - origin_ns, begin);
-    const std::string peer = each.peer < 0 ? "" : fmt::format(R"("rank":{},)", each.peer);
-    write_event(fmt::format(
-        R"({{"name":{},"cat":"wait","ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},)"
-        R"("args":{{"wait":"{}",{}"bytes":{}}}}})",
-        name_of(each, rank), rank.rank, each.thread + 1, microseconds(begin),
-        microseconds(end - begin), to_string(each.wait), peer, each.bytes));
+    write_event(
+        fmt::format(R"({{"name":{},"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},{}}})",
+                    name_of(each, rank), rank.rank, each.thread + 1, microseconds(begin),
+                    microseconds(end - begin), members_of(each, rank)));
   }
   kept_ += events.size();
   dropped_ += rank.dropped_events;

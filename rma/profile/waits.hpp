@@ -54,15 +54,17 @@ struct LabelledWait {
   WaitTally tally;
 };
 
-/// One wait, for traces.
+/// One wait, or one phase, for traces.
 struct WaitEvent {
   std::int64_t begin_ns = 0;  ///< on the rank's clock
   std::int64_t duration_ns = 0;
   std::uint64_t bytes = 0;
   std::int32_t peer = -1;  ///< the rank that it waited for; −1: several
   std::uint32_t thread = 0;
-  std::uint32_t label = 0;  ///< its index among the rank's labels, plus one; 0: none
+  /// Its index among the rank's labels, or of a phase among its phases, plus one; 0: none.
+  std::uint32_t label = 0;
   Wait wait = Wait::put;
+  bool is_phase = false;
 };
 
 }  // namespace tessera::rma::detail

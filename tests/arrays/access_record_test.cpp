@@ -71,7 +71,8 @@ TEST(AccessRecord, KindsConflictUnlessTheyGoTogether) {
   const std::set<std::pair<AccessKind, AccessKind>> conflicts{
       {put, put},         {put, get},           {put, accumulate},
       {put, atomic},      {put, local_read},    {get, accumulate},
-      {get, local_write}, {accumulate, atomic}, {accumulate, local_read}};
+      {get, local_write}, {accumulate, atomic}, {accumulate, local_read},
+      {put, halo},        {accumulate, halo},   {local_write, halo}};
   for (std::uint8_t a = 0; a < access_kinds; ++a) {
     for (std::uint8_t b = a; b < access_kinds; ++b) {
       const auto one = static_cast<AccessKind>(a);

@@ -55,6 +55,30 @@ static void gives_texts(void) {
               "-1");
 }
 
+static void has_phases(void) {
+  const char* const settings[2] = {"TESSERA_BOOTSTRAP=alone", "TESSERA_CHECK=races"};
+  tessera_job* checked = NULL;
+  CHECK_OK(tessera_job_start_with(2, settings, NULL, &checked));
+  CHECK_ERROR(tessera_job_begin_phase(checked, NULL), TESSERA_INVALID_ARGUMENT,
+              "tessera_job_begin_phase: a phase needs a name");
+  CHECK_ERROR(tessera_job_end_phase(checked, "step"), TESSERA_INVALID_ARGUMENT,
+              "tessera_job_end_phase: end of phase 'step': this thread is in no phase");
+  CHECK_OK(tessera_job_begin_phase(checked, "step"));
+  CHECK_OK(tessera_job_begin_phase(checked, "push"));
+  CHECK_ERROR(tessera_job_end_phase(checked, "step"), TESSERA_INVALID_ARGUMENT,
+              "end of phase 'step': the innermost phase of this thread is 'step/push'");
+  CHECK_OK(tessera_job_end_phase(checked, "push"));
+  CHECK_OK(tessera_job_end_phase(checked, NULL));
+  CHECK_ERROR(tessera_job_end_phase(checked, NULL), TESSERA_INVALID_ARGUMENT, "in no phase");
+  CHECK_OK(tessera_job_begin_phase(checked, "left open"));
+  CHECK_OK(tessera_job_free(&checked));
+  /* Without a profile and without the check, nothing is recorded and compared. */
+  CHECK_OK(tessera_job_start_with(1, settings, NULL, &checked));
+  CHECK_OK(tessera_job_begin_phase(checked, "step"));
+  CHECK_OK(tessera_job_end_phase(checked, "other"));
+  CHECK_OK(tessera_job_free(&checked));
+}
+
 static void counts_its_traffic(void) {
   const int64_t right = (member + 1) % members;
   const double value = 5;
@@ -279,6 +303,7 @@ static void names_codes_and_types(void) {
 
 const Case job_cases[] = {{"knows_ranks_and_nodes", knows_ranks_and_nodes},
                           {"gives_texts", gives_texts},
+                          {"has_phases", has_phases},
                           {"counts_its_traffic", counts_its_traffic},
                           {"waits_and_fences", waits_and_fences},
                           {"gives_memory_of_the_node", gives_memory_of_the_node},

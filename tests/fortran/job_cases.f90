@@ -17,6 +17,7 @@ contains
     call run_case("job.completion", completion, .false.)
     call run_case("job.errors", job_errors, .false.)
     call run_case("job.settings", settings, .false.)
+    call run_case("job.phases", phases, .false.)
     call run_case("job.memory", memory, .false.)
     call run_case("team.making", making_teams, .true.)
     call run_case("team.collectives", collectives, .true.)
@@ -97,6 +98,28 @@ contains
     call check_error(tessera_closed, "the job was stopped")
     call other%stop()
   end subroutine job_errors
+
+  !> Phases end by name; names are compared if they are recorded.
+  subroutine phases()
+    type(tessera_job), save :: checked
+    call checked%start(settings=["TESSERA_BOOTSTRAP=alone", "TESSERA_CHECK=races    "])
+    call checked%begin_phase(" ", stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "a phase needs a name")
+    call checked%begin_phase("step")
+    call checked%begin_phase("push  ")
+    call checked%end_phase("step", stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, &
+        "end of phase 'step': the innermost phase of this thread is 'step/push'")
+    call checked%end_phase("push")
+    call checked%end_phase()
+    call checked%end_phase("step", stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "end of phase 'step': this thread is in no phase")
+    call checked%stop()
+    call checked%start(settings=["TESSERA_BOOTSTRAP=alone"])
+    call checked%begin_phase("step")
+    call checked%end_phase("other")
+    call checked%stop()
+  end subroutine phases
 
   !> Settings of the program override those of the environment, for this job only.
   subroutine settings()

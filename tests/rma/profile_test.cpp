@@ -455,6 +455,10 @@ TEST(RankProfile, IsDecodedAsEncodedAndRefusesTruncatedInput) {
   sent.regions[1].name = "amplitudes";
   sent.regions[1].tallies[8] = {1, 2};
   sent.events.push_back({.begin_ns = 11, .wait = detail::Wait::fence});
+  sent.phases.resize(2);
+  sent.phases[1].path = "step/deposit";
+  sent.phases[1].calls.push_back({"sync rho", {.count = 4}});
+  sent.phases[1].operations.push_back({"rho", {}});
   const std::vector<std::byte> bytes = sent.pack();
   const auto got = detail::RankProfile::unpack(bytes);
   ASSERT_TRUE(ok(got));
@@ -462,6 +466,9 @@ TEST(RankProfile, IsDecodedAsEncodedAndRefusesTruncatedInput) {
   EXPECT_EQ(got->regions[1].name, "amplitudes");
   EXPECT_EQ(got->peers[0].by_op[1].bytes, 7U);
   EXPECT_EQ(got->events[0].wait, detail::Wait::fence);
+  EXPECT_EQ(got->phases[1].path, "step/deposit");
+  EXPECT_EQ(got->phases[1].calls[0].label, "sync rho");
+  EXPECT_EQ(got->phases[1].operations[0].name, "rho");
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_FALSE(detail::RankProfile::unpack(std::span(bytes).first(length)).ok()) << length;
   }

@@ -59,6 +59,26 @@ TEST(Timeline, HasARowForEachRankWithTheOuterWaitFirst) {
             json({{"label", "rank 1 on node 1"}, {"events", {2000, 1250, 1, 0, 2000, 500, 0, 0}}}));
 }
 
+std::string phase_of(int rank, const std::string& name, double begin, double duration) {
+  return fmt::format(
+      R"({{"name":"{0}","ph":"X","pid":{1},"tid":1,"ts":{2},"dur":{3},"cat":"phase",)"
+      R"("args":{{"phase":"step/{0}"}}}})",
+      name, rank, begin, duration);
+}
+
+TEST(Timeline, HasPhasesAroundTheirWaitsAndApartFromThem) {
+  const auto page = page_of(trace_of(fmt::format(
+      "{},{},{},{}", rank_named(0, "rank 0 on node 0"), phase_of(0, "barrier", 1.0, 3.0),
+      wait_of(0, "barrier", 2.0, 0.5), wait_of(0, "get", 3.0, 0.5))));
+  ASSERT_TRUE(page.ok()) << page.status().message();
+  const json data = data_of(*page);
+  EXPECT_EQ(data["title"], "trace.json: 1 ranks, 2 waits, 1 phases");
+  EXPECT_EQ(data["names"], (json{"barrier", "barrier", "get"}));
+  EXPECT_EQ(data["phases"], json::array({0}));
+  EXPECT_EQ(data["details"][0], "phase: step/barrier");
+  EXPECT_EQ(data["rows"][0]["events"], (json{1000, 3000, 0, 0, 2000, 500, 1, 1, 3000, 500, 2, 1}));
+}
+
 TEST(Timeline, FetchesNothing) {
   const auto page = page_of(trace_of(wait_of(0, "get", 1, 1)));
   ASSERT_TRUE(page.ok()) << page.status().message();
