@@ -5,7 +5,7 @@
 // one operation of operations.hpp, so an operation is written once for all languages.
 //
 // Operations return a Status or a Result. Errors end the program on all ranks, or with
-// TESSERA_GA_ERRORS=return the entry point returns 0, .false. or nothing (session.hpp).
+// TESSERA_GA_ERRORS=return the entry point returns 0, .false. or nothing (settings.hpp).
 #pragma once
 
 #include <concepts>
@@ -348,6 +348,14 @@ Status take_flat_places(const Record& record, const I* subscripts, std::int64_t 
     add_place<style>(record, subscripts + i * record.ndims(), places);
   }
   return {};
+}
+/// From C's list of pointers to indices, or from Fortran's indices one after another.
+inline Status take_any_places(const Record& record, const void* subscripts, std::int64_t is_c,
+                              std::int64_t count, Places& places) {
+  return is_c != 0
+             ? take_places<Style::c>(record, static_cast<int* const*>(subscripts), count, places)
+             : take_flat_places<Style::fortran>(record, static_cast<const F*>(subscripts), count,
+                                                places);
 }
 /// From two lists of a 2-D array.
 template <Style style, std::integral I>
