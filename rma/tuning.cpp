@@ -278,13 +278,13 @@ std::string variable_name(std::string_view name) {
 }
 
 // A setting that a misspelled name may mean.
-struct Candidate {
+struct NamedSetting {
   std::string variable;
   const SettingInfo* row;  // null: of a layer above
 };
 
-std::vector<Candidate> candidates() {
-  std::vector<Candidate> all;
+std::vector<NamedSetting> named_settings() {
+  std::vector<NamedSetting> all;
   for (const SettingInfo& row : table) {
     all.push_back({variable_name(row.name), &row});
   }
@@ -295,17 +295,17 @@ std::vector<Candidate> candidates() {
 }
 
 // The setting whose variable matches `name` in at least half of the letters, or begins with it.
-std::optional<Candidate> closest_setting(std::string_view name) {
-  const std::vector<Candidate> all = candidates();
+std::optional<NamedSetting> closest_setting(std::string_view name) {
+  const std::vector<NamedSetting> all = named_settings();
   const auto nearest =
-      std::min_element(all.begin(), all.end(), [&](const Candidate& a, const Candidate& b) {
+      std::min_element(all.begin(), all.end(), [&](const NamedSetting& a, const NamedSetting& b) {
         return distance(name, a.variable) < distance(name, b.variable);
       });
   const std::size_t letters = name.size() - prefix.size();
   if (2 * distance(name, nearest->variable) <= letters) {
     return *nearest;
   }
-  const auto longer = std::find_if(all.begin(), all.end(), [&](const Candidate& each) {
+  const auto longer = std::find_if(all.begin(), all.end(), [&](const NamedSetting& each) {
     return letters > 0 && each.variable.starts_with(name);
   });
   return longer != all.end() ? std::optional(*longer) : std::nullopt;
@@ -401,7 +401,7 @@ std::string full_name(const SettingInfo& row) {
 }
 
 std::string advice_for_unknown(std::string_view name, std::string_view value) {
-  const std::optional<Candidate> meant = closest_setting(variable_name(name));
+  const std::optional<NamedSetting> meant = closest_setting(variable_name(name));
   if (!meant) {
     return "`tessera info` lists the settings";
   }

@@ -20,21 +20,12 @@
 #include <vector>
 
 #include "arrays/view.hpp"
+#include "fortran/ga/include/typesf2c.h"
 #include "fortran/ga/outputs.hpp"
 #include "fortran/ga/records.hpp"
 #include "fortran/ga/session.hpp"
 #include "fortran/ga/types.hpp"
 #include "rma/base/result.hpp"
-
-/// As GA's typesf2c.h has them.
-struct SingleComplex {
-  float real;
-  float imag;
-};
-struct DoubleComplex {
-  double real;
-  double imag;
-};
 
 namespace tessera::ga {
 
