@@ -7,8 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
+#include <mutex>
 #include <numeric>
+#include <optional>
+
+#include "rma/layer_settings.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -224,11 +229,25 @@ constexpr std::array table{
 };
 
 constexpr std::string_view prefix = "TESSERA_";
-// Other variables: the launcher sets the first for its children, the
-// interface of Global Arrays reads the others.
-constexpr std::array other_names{std::string_view{"TESSERA_LAUNCH"},
-                                 std::string_view{"TESSERA_GA_ERRORS"},
-                                 std::string_view{"TESSERA_GA_STRICT"}};
+// Not a setting: the launcher sets it for its children.
+constexpr std::string_view launch_variable = "TESSERA_LAUNCH";
+
+// Settings of the layers above. Libraries add theirs before main(), in any order.
+struct LayerSettingList {
+  std::mutex mutex;
+  std::vector<LayerSetting> all;
+};
+LayerSettingList& layer_setting_list() {
+  static auto* const list = new LayerSettingList;
+  return *list;
+}
+
+bool is_known_elsewhere(std::string_view name) {
+  const std::vector<LayerSetting> others = layer_settings();
+  return name == launch_variable ||
+         std::any_of(others.begin(), others.end(),
+                     [&](const LayerSetting& each) { return each.name == name; });
+}
 
 // Levenshtein distance.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -258,21 +277,38 @@ std::string variable_name(std::string_view name) {
   return variable;
 }
 
-// The setting whose variable matches `name` in at least half of the letters, or begins with it.
-const SettingInfo* closest_setting(std::string_view name) {
-  const auto distance_to = [&](const SettingInfo& row) {
-    return distance(name, variable_name(row.name));
-  };
-  const auto* meant = std::min_element(
-      table.begin(), table.end(),
-      [&](const SettingInfo& a, const SettingInfo& b) { return distance_to(a) < distance_to(b); });
-  const std::size_t letters = name.size() - prefix.size();
-  if (2 * distance_to(*meant) > letters) {
-    meant = std::find_if(table.begin(), table.end(), [&](const SettingInfo& row) {
-      return letters > 0 && variable_name(row.name).starts_with(name);
-    });
+// A setting that a misspelled name may mean.
+struct NamedSetting {
+  std::string variable;
+  const SettingInfo* row;  // null: of a layer above
+};
+
+std::vector<NamedSetting> named_settings() {
+  std::vector<NamedSetting> all;
+  for (const SettingInfo& row : table) {
+    all.push_back({variable_name(row.name), &row});
   }
-  return meant != table.end() ? meant : nullptr;
+  for (const LayerSetting& each : layer_settings()) {
+    all.push_back({std::string(each.name), nullptr});
+  }
+  return all;
+}
+
+// The setting whose variable matches `name` in at least half of the letters, or begins with it.
+std::optional<NamedSetting> closest_setting(std::string_view name) {
+  const std::vector<NamedSetting> all = named_settings();
+  const auto nearest =
+      std::min_element(all.begin(), all.end(), [&](const NamedSetting& a, const NamedSetting& b) {
+        return distance(name, a.variable) < distance(name, b.variable);
+      });
+  const std::size_t letters = name.size() - prefix.size();
+  if (2 * distance(name, nearest->variable) <= letters) {
+    return *nearest;
+  }
+  const auto longer = std::find_if(all.begin(), all.end(), [&](const NamedSetting& each) {
+    return letters > 0 && each.variable.starts_with(name);
+  });
+  return longer != all.end() ? std::optional(*longer) : std::nullopt;
 }
 
 Status assign(Settings& settings, const SettingInfo& row, std::string_view text) {
@@ -333,13 +369,16 @@ bool is_among(std::string_view words, std::string_view value) {
                  .find(fmt::format("{}{}{}", separator, value, separator)) != std::string::npos;
 }
 
+Status not_among(std::string_view name, std::string_view words, std::string_view value) {
+  return Status::error(Code::invalid_argument, fmt::format("{}={} is not usable: expected {}", name,
+                                                           value, alternatives(words)));
+}
+
 Status check_words(const Settings& settings) {
   for (const SettingInfo& row : table) {
     const std::string value = value_text(settings, row);
     if (row.is_one_of && !is_among(row.range, value)) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("{}={} is not usable: expected {}", full_name(row), value,
-                                       alternatives(row.range)));
+      return not_among(full_name(row), row.range, value);
     }
   }
   return {};
@@ -362,13 +401,39 @@ std::string full_name(const SettingInfo& row) {
 }
 
 std::string advice_for_unknown(std::string_view name, std::string_view value) {
-  const SettingInfo* const meant = closest_setting(variable_name(name));
-  if (meant == nullptr) {
+  const std::optional<NamedSetting> meant = closest_setting(variable_name(name));
+  if (!meant) {
     return "`tessera info` lists the settings";
   }
-  const bool is_same = meant->is_experimental() && variable_name(meant->name) == name;
-  return fmt::format("did you mean {}{}?", full_name(*meant),
+  if (meant->row == nullptr) {
+    return fmt::format("did you mean {}?", meant->variable);
+  }
+  const bool is_same = meant->row->is_experimental() && meant->variable == name;
+  return fmt::format("did you mean {}{}?", full_name(*meant->row),
                      is_same ? fmt::format("={}", value) : std::string());
+}
+
+void add_layer_settings(std::span<const LayerSetting> settings) {
+  LayerSettingList& list = layer_setting_list();
+  const std::lock_guard lock(list.mutex);
+  list.all.insert(list.all.end(), settings.begin(), settings.end());
+}
+
+std::vector<LayerSetting> layer_settings() {
+  LayerSettingList& list = layer_setting_list();
+  const std::lock_guard lock(list.mutex);
+  return list.all;
+}
+
+Result<std::string_view> read_layer_setting(const LayerSetting& setting) {
+  const char* const given = std::getenv(std::string(setting.name).c_str());
+  if (given == nullptr) {
+    return setting.default_word();
+  }
+  if (!is_among(setting.words, given)) {
+    return not_among(setting.name, setting.words, given);
+  }
+  return std::string_view(given);
 }
 
 std::vector<std::string_view> split_names(std::string_view list) {
@@ -412,8 +477,7 @@ Result<Settings> Settings::from(std::span<const std::string> environment,
       settings.tune += fmt::format("{}{}", settings.tune.empty() ? "" : ",", value);
     } else if (row != nullptr) {
       TESSERA_RETURN_IF_ERROR(assign(settings, *row, value));
-    } else if (warnings != nullptr &&
-               std::find(other_names.begin(), other_names.end(), name) == other_names.end()) {
+    } else if (warnings != nullptr && !is_known_elsewhere(name)) {
       warnings->push_back(fmt::format("{} is not a setting and was ignored; {}", name,
                                       advice_for_unknown(name, value)));
     }

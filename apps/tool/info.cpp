@@ -17,6 +17,7 @@
 #include "rma/base/version.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/job.hpp"
+#include "rma/layer_settings.hpp"
 #include "rma/reachability.hpp"
 
 namespace tessera::tool {
@@ -124,6 +125,18 @@ ordered_json settings_json(const rma::Settings& settings, bool is_environment) {
                     {"default", rma::value_text(defaults, row)},
                     {"unit", row.unit},
                     {"range", row.range},
+                    {"meaning", row.meaning}});
+  }
+  for (const rma::LayerSetting& row : rma::layer_settings()) {
+    const auto value = rma::read_layer_setting(row);
+    const bool is_set = value.ok() && std::getenv(std::string(row.name).c_str()) != nullptr;
+    rows.push_back({{"name", row.name},
+                    {"experimental", false},
+                    {"value", value.ok() ? *value : row.default_word()},
+                    {"from", is_set ? "environment" : "default"},
+                    {"default", row.default_word()},
+                    {"unit", "name"},
+                    {"range", row.words},
                     {"meaning", row.meaning}});
   }
   return rows;

@@ -14,6 +14,7 @@
 #include "fortran/ga/cut.hpp"
 #include "fortran/ga/operations.hpp"
 #include "fortran/ga/session.hpp"
+#include "fortran/ga/settings.hpp"
 
 namespace tessera::ga {
 
@@ -38,7 +39,7 @@ Result<bool> fits_limit(const Session& session, Group& group, std::int64_t bytes
   return all == 1;
 }
 
-Starts starts_of(const Plan& plan, std::int64_t processes) {
+Result<Starts> starts_of(const Plan& plan, std::int64_t processes) {
   if (plan.starts.is_given()) {
     return plan.starts;
   }
@@ -46,7 +47,9 @@ Starts starts_of(const Plan& plan, std::int64_t processes) {
     return even_starts(plan.extents, plan.block);
   }
   const auto holders = static_cast<std::int64_t>(plan.holders.size());
-  return default_cut(plan.extents, plan.chunk, holders == 0 ? processes : holders);
+  const std::int64_t owners = holders == 0 ? processes : holders;
+  return environment_options().cuts_for_surface ? surface_cut(plan.extents, plan.chunk, owners)
+                                                : default_cut(plan.extents, plan.chunk, owners);
 }
 
 std::string name_of(const Record& record) {
@@ -139,7 +142,7 @@ Result<bool> allocate_record(Record& record) {
   plan.group = plan.group == nullptr ? &session.default_group() : plan.group;
   TESSERA_RETURN_IF_ERROR(plan.group->check_member());
   TESSERA_ASSIGN_OR_RETURN(const auto kind, element_kind(plan.type));
-  record.starts = starts_of(plan, plan.group->size());
+  TESSERA_ASSIGN_OR_RETURN(record.starts, starts_of(plan, plan.group->size()));
   TESSERA_ASSIGN_OR_RETURN(const Distribution distribution,
                            distribution_of(plan, record.starts, plan.group->size()));
   const std::int64_t bytes =
@@ -242,7 +245,7 @@ Result<bool> overlay(Record& record, Record& base) {
   Plan& plan = record.plan;
   plan.group = plan.group == nullptr ? &base.group() : plan.group;
   TESSERA_ASSIGN_OR_RETURN(const auto kind, element_kind(plan.type));
-  record.starts = starts_of(plan, base.group().size());
+  TESSERA_ASSIGN_OR_RETURN(record.starts, starts_of(plan, base.group().size()));
   TESSERA_ASSIGN_OR_RETURN(const Distribution distribution,
                            distribution_of(plan, record.starts, base.group().size()));
   return keep(record, ArrayBase::overlay(base.array(), distribution, kind, name_of(record)));

@@ -9,6 +9,7 @@
 
 #include "arrays/block_map.hpp"
 #include "arrays/block_partition_1d.hpp"
+#include "arrays/process_grid.hpp"
 
 namespace tessera::ga {
 
@@ -195,6 +196,24 @@ Starts default_cut(const Extents& extents, const Chunk& chunk, std::int64_t proc
   for (int dim = 0; dim < ndims; ++dim) {
     starts.of[static_cast<std::size_t>(dim)] =
         cut_dimension(extents[dim], given[dim], divide_up(units[dim], grid[dim]), grid[dim]);
+  }
+  return starts;
+}
+
+Result<Starts> surface_cut(const Extents& extents, const Chunk& chunk, std::int64_t processes) {
+  arrays::ProcessGridOptions options;
+  if (chunk.is_given()) {
+    options.min_block = chunk.lengths;
+    for (int dim = 0; dim < extents.ndims(); ++dim) {
+      options.min_block[dim] = std::clamp<std::int64_t>(chunk.lengths[dim], 0, extents[dim]);
+    }
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto chosen,
+                           arrays::choose_process_grid(extents, processes, options));
+  Starts starts;
+  for (int dim = 0; dim < extents.ndims(); ++dim) {
+    starts.of[static_cast<std::size_t>(dim)] =
+        cut_dimension(extents[dim], 1, divide_up(extents[dim], chosen.grid[dim]), chosen.grid[dim]);
   }
   return starts;
 }

@@ -19,6 +19,10 @@ namespace tessera::ga {
 /// O(blocks).
 Starts default_cut(const Extents& extents, const Chunk& chunk, std::int64_t processes);
 
+/// The starts of the cut that Tessera's own arrays have: with the least surface. Errors: those of
+/// choose_process_grid().
+Result<Starts> surface_cut(const Extents& extents, const Chunk& chunk, std::int64_t processes);
+
 /// The starts of blocks of `block` elements along each dimension.
 Starts even_starts(const Extents& extents, const Extents& block);
 
@@ -30,6 +34,9 @@ std::int64_t block_of(const Starts& starts, const Index& place);
 /// What GA's Distribution answers for a process, or for a block of an array that is not regular; an
 /// empty box for numbers that have nothing.
 Box box_of_process(const Record& record, std::int64_t number);
+
+/// The coordinates of entry `number` of a grid, in Fortran's order of entries.
+Index coordinates_in(const Extents& grid, std::int64_t number);
 
 /// The distribution of an array that is planned, over `processes` processes, with these starts.
 /// Errors: invalid_argument (more blocks than processes, a grid that doesn't fit), unsupported.

@@ -49,4 +49,13 @@ Status dot_patch(Record& a, char a_trans, const Box& a_box, Record& b, char b_tr
                    result);
 }
 
+Status dot_of_type(Type type, Record& a, Record& b, void* result) {
+  return dot(a, b, {type, result, 1});
+}
+
+Status dot_patch_of_type(Record& a, char a_trans, const Box& a_box, Record& b, char b_trans,
+                         const Box& b_box, void* result) {
+  return dot_patch(a, a_trans, a_box, b, b_trans, b_box, {a.type(), result, 1});
+}
+
 }  // namespace tessera::ga

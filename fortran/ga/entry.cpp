@@ -7,17 +7,12 @@
 #include <cstdlib>
 #include <string>
 
+#include "fortran/ga/settings.hpp"
 #include "rma/bootstrap.hpp"
-#include "rma/tuning.hpp"
 
 namespace tessera::ga {
 
 namespace {
-
-bool errors_return() {
-  const char* const given = std::getenv("TESSERA_GA_ERRORS");
-  return given != nullptr && std::string_view(given) == "return";
-}
 
 std::string rank_prefix() {
   const rma::armci::Session* const session = rma::armci::Session::current();
@@ -46,7 +41,7 @@ Box whole_of(const Record& record) {
 
 void fail(const char* function, Status error) noexcept {
   fmt::print(stderr, "tessera: {}{}: {}\n", rank_prefix(), function, error.describe());
-  if (!errors_return()) {
+  if (!environment_options().returns_errors) {
     rma::end_job(EXIT_FAILURE);
   }
 }
@@ -55,7 +50,7 @@ void fail_no_memory(const char* function) noexcept {
   std::fputs("tessera: ", stderr);
   std::fputs(function, stderr);
   std::fputs(": this process has no memory left\n", stderr);
-  if (!errors_return()) {
+  if (!environment_options().returns_errors) {
     rma::end_job(EXIT_FAILURE);
   }
 }

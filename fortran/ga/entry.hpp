@@ -5,7 +5,7 @@
 // one operation of operations.hpp, so an operation is written once for all languages.
 //
 // Operations return a Status or a Result. Errors end the program on all ranks, or with
-// TESSERA_GA_ERRORS=return the entry point returns 0, .false. or nothing (session.hpp).
+// TESSERA_GA_ERRORS=return the entry point returns 0, .false. or nothing (settings.hpp).
 #pragma once
 
 #include <concepts>
@@ -20,21 +20,12 @@
 #include <vector>
 
 #include "arrays/view.hpp"
+#include "fortran/ga/include/typesf2c.h"
 #include "fortran/ga/outputs.hpp"
 #include "fortran/ga/records.hpp"
 #include "fortran/ga/session.hpp"
 #include "fortran/ga/types.hpp"
 #include "rma/base/result.hpp"
-
-/// As GA's typesf2c.h has them.
-struct SingleComplex {
-  float real;
-  float imag;
-};
-struct DoubleComplex {
-  double real;
-  double imag;
-};
 
 namespace tessera::ga {
 
@@ -115,22 +106,22 @@ Status explain_two(const Record& record);
 
 namespace detail {
 
-inline bool is_good(const Record& record, const Box& box) noexcept {
-  return arrays::is_inside(box, record.extents()) && !box.is_empty();
-}
-
-/// The box as it is given.
+/// The box as it is given. Returns whether it is inside the array and not empty.
 template <Style style, std::integral I>
-Box read_box(int ndims, const I* lo, const I* hi) noexcept {
-  Box box = Box::none(ndims);
+bool read_box(const Extents& extents, const I* lo, const I* hi, Box& box) noexcept {
+  const int ndims = extents.ndims();
+  box = Box::none(ndims);
+  bool is_good = true;
   for (int dim = 0; dim < ndims; ++dim) {
-    if constexpr (style == Style::fortran) {
-      box.set(ndims - 1 - dim, std::int64_t{lo[dim]} - 1, hi[dim]);
-    } else {
-      box.set(dim, lo[dim], std::int64_t{hi[dim]} + 1);
-    }
+    const bool is_fortran = style == Style::fortran;
+    const int own = is_fortran ? ndims - 1 - dim : dim;
+    const std::int64_t first = std::int64_t{lo[dim]} - (is_fortran ? 1 : 0);
+    const std::int64_t end = std::int64_t{hi[dim]} + (is_fortran ? 0 : 1);
+    box.set(own, first, end);
+    is_good &= static_cast<int>(first >= 0) & static_cast<int>(first < end) &
+               static_cast<int>(end <= extents[own]);
   }
-  return box;
+  return is_good;
 }
 
 }  // namespace detail
@@ -138,8 +129,8 @@ Box read_box(int ndims, const I* lo, const I* hi) noexcept {
 /// A box that is inside the array and not empty.
 template <Style style, std::integral I>
 Status take_box(const Record& record, const I* lo, const I* hi, Box& box) {
-  box = detail::read_box<style>(record.ndims(), lo, hi);
-  return detail::is_good(record, box) ? Status() : explain_box(record, box, style);
+  return detail::read_box<style>(record.extents(), lo, hi, box) ? Status()
+                                                                : explain_box(record, box, style);
 }
 /// The same of a 2-D array; of a 1-D array, the second bounds are not read.
 template <Style style>
@@ -152,7 +143,7 @@ Status take_box_2(const Record& record, std::int64_t ilo, std::int64_t ihi, std:
 /// A box anywhere.
 template <Style style, std::integral I>
 Status take_free_box(const Record& record, const I* lo, const I* hi, Box& box) {
-  box = detail::read_box<style>(record.ndims(), lo, hi);
+  detail::read_box<style>(record.extents(), lo, hi, box);
   return box.is_empty() ? explain_box(record, box, style) : Status();
 }
 /// The same of a 2-D array; of a 1-D array, the second bounds are not read.
@@ -298,22 +289,20 @@ Status take_memory(const Record& record, const Box& box, void* data, const I* ld
   const int ndims = record.ndims();
   memory.data = data;
   memory.strides = Strides::zeros(ndims);
-  std::int64_t stride = 1;
-  bool is_last = true;  // of the dimensions with more than one element
-  for (int dim = ndims - 1; dim >= 0; --dim) {
-    memory.strides[dim] = stride;
-    if (dim > 0) {
-      const std::int64_t lead = ld[style == Style::fortran ? ndims - 1 - dim : dim - 1];
-      is_last = true;
-      for (int slower = dim - 1; slower >= 0; --slower) {
-        is_last = is_last && box.extent(slower) == 1;
-      }
-      if (!is_last && lead < box.extent(dim)) [[unlikely]] {
-        return explain_lead(record, box, lead, dim);
-      }
-      stride *= lead;
-    }
+  int slowest = 0;  // of the dimensions with more than one element
+  while (slowest < ndims - 1 && box.extent(slowest) == 1) {
+    ++slowest;
   }
+  std::int64_t stride = 1;
+  for (int dim = ndims - 1; dim > 0; --dim) {
+    memory.strides[dim] = stride;
+    const std::int64_t lead = ld[style == Style::fortran ? ndims - 1 - dim : dim - 1];
+    if (dim > slowest && lead < box.extent(dim)) [[unlikely]] {
+      return explain_lead(record, box, lead, dim);
+    }
+    stride *= lead;
+  }
+  memory.strides[0] = stride;
   return {};
 }
 
@@ -348,6 +337,14 @@ Status take_flat_places(const Record& record, const I* subscripts, std::int64_t 
     add_place<style>(record, subscripts + i * record.ndims(), places);
   }
   return {};
+}
+/// From C's list of pointers to indices, or from Fortran's indices one after another.
+inline Status take_any_places(const Record& record, const void* subscripts, std::int64_t is_c,
+                              std::int64_t count, Places& places) {
+  return is_c != 0
+             ? take_places<Style::c>(record, static_cast<int* const*>(subscripts), count, places)
+             : take_flat_places<Style::fortran>(record, static_cast<const F*>(subscripts), count,
+                                                places);
 }
 /// From two lists of a 2-D array.
 template <Style style, std::integral I>

@@ -85,6 +85,11 @@ ROLES = {
     'first': Role([('S', 'lo')], 'std::int64_t', pass_as='first_of<STYLE>($lo)'),
     'last': Role([('S', 'hi')], 'std::int64_t', pass_as='end_of<STYLE>($hi)'),
     'type': Role([('V', 'type')], 'Type', pass_as='type_of<STYLE>($type)'),
+    # Without GA's Integer in the profiling names.
+    'code': Role([('V', 'number')], 'std::int64_t', pass_as='$number', profiling=[('int', 'number')]),
+    'ctype': Role([('int', 'type')], 'Type', pass_as='type_of<STYLE>(type)'),
+    'elementbytes': Role([('B', 'bytes')], 'std::int64_t', pass_as='static_cast<std::int64_t>($bytes)',
+                         profiling=[('std::size_t', 'bytes')]),
     'text': Role([('T', 'text')], 'std::string_view', pass_as='text_of(&text)'),
     'trans': Role([('char', 'trans')], 'char', pass_as='trans',
                   fortran=[('T', 'trans')], take_fortran=None, pass_fortran='*trans'),
@@ -145,6 +150,10 @@ ROLES = {
                    two=[('L', 'i'), ('L', 'j'), ('S', 'count')],
                    take_two='take_places_2<STYLE>(%array, i, j, $count, places)',
                    take_fortran='take_flat_places<STYLE>(%array, subscripts, $count, places)'),
+    # For the profiling names: of C if the flag is set.
+    'anyplaces': Role([('void*', 'subscripts'), ('V', 'is_c'), ('S', 'count')],
+                      'std::span<const std::int64_t>', 'Places places',
+                      'take_any_places(%array, subscripts, $is_c, $count, places)', 'places'),
     'flatplaces': Role([('L', 'subscripts'), ('S', 'count')], 'std::span<const std::int64_t>',
                        'Places places', 'take_flat_places<STYLE>(%array, subscripts, $count, places)',
                        'places'),
@@ -163,7 +172,8 @@ ROLES = {
     'viewdimsout': Role([('L', 'dims')], 'const DimsOut&', pass_as='DimsOut::of<Style::fortran>(dims)',
                         two=[('M', 'row'), ('M', 'column')],
                         pass_two='DimsOut::of_2<Style::fortran>(row, column)'),
-    'typeout': Role([('V*', 'type')], 'const TypeOut&', pass_as='TypeOut::of<STYLE>(type)'),
+    'typeout': Role([('V*', 'type')], 'const TypeOut&', pass_as='TypeOut::of<STYLE>(type)',
+                    pass_profiling='TypeOut::of<Style::c>(type)'),
     'dimsofout': Role([('V*', 'ndim'), ('L', 'dims')], 'const DimsOut&',
                       pass_as='DimsOut::counted<STYLE>(ndim, dims)',
                       two=[('M', 'dim1'), ('M', 'dim2')], pass_two='DimsOut::of_2<STYLE>(dim1, dim2)'),
@@ -186,6 +196,7 @@ ROLES = {
     'allocate_function': Role([('void* (*#)(size_t, int, char*)', 'allocate')], None),
     'free_function': Role([('void (*#)(void*)', 'release')], None),
     ':style': Role([], 'Style', pass_as='STYLE'),
+    'style': Role([('int', 'style')], 'Style', pass_as='style != 0 ? Style::fortran : Style::c'),
 }
 ROLES['args'].inner = 'int*, char***'
 ROLES['to'] = ROLES['from']
@@ -200,7 +211,7 @@ for tag, (c_type, code) in ELEMENTS.items():
     ROLES['alpha:' + tag] = Role([(c_type, 'alpha')], 'const void*', pass_as='&alpha',
                                  fortran=[('void*', 'alpha')], pass_fortran='alpha')
 
-# result: (the operation's, C's, Fortran's and pnga_'s type)
+# result: the operation's, C's and Fortran's type, and pnga_'s if it is not Fortran's
 RESULTS = {
     '-': ('Status', 'void', 'void'), 'int': ('Result<std::int64_t>', 'int', 'F'),
     'int!': ('std::int64_t', 'int', 'F'), 'long': ('Result<std::int64_t>', 'long', 'F'),
@@ -209,6 +220,8 @@ RESULTS = {
     'made': ('Result<std::int64_t>', 'int', 'F'), 'found': ('Result<std::int64_t>', 'int', 'F'),
     'f64': ('Result<double>', 'double', 'double'), 'pointer': ('Result<void*>', 'void*', 'void*'),
     'name': ('Result<char*>', 'char*', 'void'),
+    # As int and flag, without GA's Integer in the profiling names.
+    'code': ('Result<std::int64_t>', 'int', 'F', 'int'), 'truth': ('Result<bool>', 'int', 'F', 'int'),
 }
 for tag, (c_type, code) in ELEMENTS.items():
     RESULTS['dot:' + tag] = ('Status', c_type, 'F' if tag == 'int' else c_type)
@@ -291,7 +304,7 @@ class Entry:
         for number_of, role in enumerate(row.roles):
             self.add(number_of, role)
         kind = RESULTS[row.result]
-        self.returned = kind[1] if language[0] == 'c' else kind[2]
+        self.returned = kind[{'c': 1, 'f': 2, 'p': -1}[language[0]]]
         if row.result == 'found' and language[0] != 'c':
             self.arguments.append(('F*', 'found'))
         if row.result == 'name' and language[0] != 'c':
@@ -332,6 +345,8 @@ class Entry:
         passed = role.pass_as
         if fortran:
             passed = role.others.get('pass_fortran', passed)
+        if language[0] == 'p':
+            passed = role.others.get('pass_profiling', passed)
         if language in IN_TWO:
             passed = role.others.get('pass_two', passed)
         if role.variable:
@@ -415,7 +430,7 @@ class Entry:
             return '  return result ? 0 : 1;\n'
         if result == 'name' and not is_c:
             return '  *name = result;\n' if self.language[0] == 'p' else '  give_text(result, name, name_length);\n'
-        if result in ('flag', 'same', 'ok'):
+        if result in ('flag', 'truth', 'same', 'ok'):
             return '  return result ? 1 : 0;\n'
         return f'  return static_cast<{self.returned}>(result);\n'
 
@@ -472,17 +487,23 @@ def operations(rows):
             '\n\n}  // namespace tessera::ga\n')
 
 
+# What GA's header does not declare: programs do, and may not do it twice.
+UNDECLARED = set('''cholesky llt_f llt_i ddot_patch_dp idot_patch create_bin_range locate_nnodes set_ghost_info
+timer update44_ghosts update55_ghosts'''.split())
+
+
 def fortran_types(rows):
     """global.fh: the types of GA's functions, in fixed and in free form."""
-    kinds = {'int': 'integer', 'int!': 'integer', 'long': 'integer', 'size': 'integer', 'flag': 'logical',
-             'ok': 'logical', 'same': 'logical', 'made': 'logical', 'found': 'logical',
+    kinds = {'int': 'integer', 'int!': 'integer', 'long': 'integer', 'size': 'integer', 'code': 'integer',
+             'flag': 'logical', 'truth': 'logical', 'ok': 'logical', 'same': 'logical', 'made': 'logical', 'found': 'logical',
              'f64': 'double precision', 'dot:int': 'integer', 'dot:float': 'real',
              'dot:double': 'double precision', 'dot:scpl': 'complex', 'dot:dcpl': 'double complex'}
     odd = {'is_mirrored': 'integer', 'verify_handle': 'logical'}  # as programs have them
     lines = []
     for row in rows:
         for name, language in row.names():
-            if language[0] == 'f' and row.result in kinds:
+            if (language[0] == 'f' and row.result in kinds
+                    and (row.name.lower() not in UNDECLARED or name == 'nga_idot_patch_')):
                 kind = odd.get(row.name.lower(), kinds[row.result])
                 lines.append(f'      {kind} {name[:-1]}\n      external {name[:-1]}\n')
     return ('! SPDX-License-Identifier: BSD-3-Clause\n! The types of GA\'s functions.\n'

@@ -103,8 +103,12 @@ Result<std::int64_t> cluster_nodeid() {
   return session->job().node_of(session->job().rank()).value;
 }
 
+// A negative number is the own node, as in ARMCI's domains.
 Result<std::int64_t> cluster_nprocs(std::int64_t node) {
   TESSERA_ASSIGN_OR_RETURN(const Session* const session, running_session());
+  if (node < 0) {
+    node = session->job().node_of(session->job().rank()).value;
+  }
   TESSERA_RETURN_IF_ERROR(check_node(session->job(), node));
   return std::ssize(ranks_on(session->job(), node));
 }

@@ -37,6 +37,11 @@ Status inquire(Record& record, const TypeOut& type, const DimsOut& extents) {
   return {};
 }
 
+Status inquire_type(Record& record, const TypeOut& type) {
+  type.set(record.type());
+  return {};
+}
+
 Result<char*> inquire_name(Record& record) {
   return record.c_name();
 }
@@ -61,6 +66,17 @@ Result<bool> compare_distr(Record& a, Record& b) {
 
 Result<bool> uses_proc_grid(Record& record) {
   return !record.plan.grid.is_empty();
+}
+
+Result<bool> uses_irreg_proc_grid(Record& record) {
+  return record.plan.layout == ArrayLayout::tiled_irregular;
+}
+
+Status get_distribution_type(Record& record, const TextOut& text) {
+  constexpr std::string_view names[] = {"regular", "block_cyclic", "scalapack", "tiled",
+                                        "tiled_irreg"};
+  text.set(names[static_cast<std::size_t>(record.plan.layout)]);
+  return {};
 }
 
 Result<bool> has_ghosts(Record& record) {

@@ -65,16 +65,6 @@ void for_each_block(const Record& record, const Box& box, const Act& act) {
   } while (arrays::advance(step, counts, arrays::MemoryOrder::row_major));
 }
 
-/// The coordinates of `number` in a grid.
-Index coordinates_in(const Extents& grid, std::int64_t number) {
-  Index at = Index::zeros(grid.ndims());
-  for (int dim = grid.ndims() - 1; dim >= 0; --dim) {
-    at[dim] = number % grid[dim];
-    number /= grid[dim];
-  }
-  return at;
-}
-
 Extents block_lengths(const Record& record) {
   if (!record.plan.block.is_empty()) {
     return record.plan.block;
@@ -88,6 +78,15 @@ const Extents& grid_of(const Record& record, const Extents& blocks) {
 }
 
 }  // namespace
+
+Index coordinates_in(const Extents& grid, std::int64_t number) {
+  Index at = Index::zeros(grid.ndims());
+  for (int dim = grid.ndims() - 1; dim >= 0; --dim) {
+    at[dim] = number % grid[dim];
+    number /= grid[dim];
+  }
+  return at;
+}
 
 Box box_of_process(const Record& record, std::int64_t number) {
   if (!is_regular(record)) {

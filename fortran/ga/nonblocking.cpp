@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fortran/ga/nonblocking.hpp"
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,36 @@ Result<std::int64_t> free_slot() {
   return slot;
 }
 
+/// Calls `act` with the parts of `box` without the element at `place`.
+template <class Act>
+void for_each_part_without(const Box& box, const Index& place, const Act& act) {
+  Box rest = box;
+  for (int dim = 0; dim < box.ndims(); ++dim) {
+    Box before = rest;
+    Box after = rest;
+    before.set(dim, rest.lo(dim), place[dim]);
+    after.set(dim, place[dim] + 1, rest.hi(dim));
+    rest.set(dim, place[dim], place[dim] + 1);
+    for (const Box& part : {before, after}) {
+      if (!part.is_empty()) {
+        act(part);
+      }
+    }
+  }
+}
+
+/// The memory of a part of `box`.
+Memory memory_of(const Box& part, const Box& box, const Memory& memory, std::size_t element_bytes) {
+  std::int64_t offset = 0;
+  for (int dim = 0; dim < box.ndims(); ++dim) {
+    offset += (part.lo(dim) - box.lo(dim)) * memory.strides[dim];
+  }
+  Memory moved = memory;
+  moved.data =
+      static_cast<std::byte*>(memory.data) + offset * static_cast<std::int64_t>(element_bytes);
+  return moved;
+}
+
 }  // namespace
 
 Status Requests::begin(const IntOut& request, rma::Handle transfer) {
@@ -131,6 +162,25 @@ Status nbacc(Record& record, const Box& box, const Memory& memory, const void* a
              const IntOut& request) {
   TESSERA_ASSIGN_OR_RETURN(const rma::Scale scale, scale_of(record, alpha));
   return Requests::begin(request, record.array().accumulate_box_async(box, memory, scale));
+}
+
+// The box is complete at its owners before the element is put, which lets a process that polls it
+// read the box. An element inside of the box is left out of it until then.
+Status nbput_notify(Record& record, const Box& box, const Memory& memory, Record& flags,
+                    const Index& place, const void* value, const IntOut& request) {
+  const arrays::ArrayBase& array = record.array();
+  rma::Handle puts;
+  if (&record == &flags && box.contains(place)) {
+    for_each_part_without(box, place, [&](const Box& part) {
+      puts.collect(array.put_box_async(part, memory_of(part, box, memory, array.element_bytes())));
+    });
+  } else {
+    puts = array.put_box_async(box, memory);
+  }
+  TESSERA_RETURN_IF_ERROR(puts.wait());
+  TESSERA_RETURN_IF_ERROR(array.fence());
+  const Memory element{const_cast<void*>(value), Strides::filled(flags.ndims(), 1)};
+  return Requests::begin(request, flags.array().put_box_async(Box::at(place), element));
 }
 
 Status nbwait(const IntOut& request) {

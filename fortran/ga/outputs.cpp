@@ -32,25 +32,25 @@ void BoxOut::set(const Box& box) const noexcept {
 void RegionsOut::set(std::int64_t number, const Box& box, std::int64_t owner) const noexcept {
   const int ndims = box.ndims();
   if (!owners_.is_null()) {
-    const IntOut lo = map_.from(number * 2 * ndims);
+    const IntOut lo = at_.from(number * 2 * ndims);
     const IntOut hi = lo.from(ndims);
     BoxOut::list(lo, hi, style_).set(box);
     owners_.set(owner, number);
     return;
   }
   // In two dimensions: ilo, ihi, jlo, jhi, owner.
-  const IntOut at = map_.from(number * 5);
+  const IntOut at = at_.from(number * 5);
   BoxOut::pairs(at, at.from(1), at.from(2), at.from(3), style_).set(box);
   at.set(owner, 4);
 }
 
 void LeadOut::set(const Extents& extents) const noexcept {
   const int ndims = extents.ndims();
-  if (ndims == 1 && style_ == Style::fortran) {
+  if (ndims == 1 && is_fortran()) {
     at_.set(extents[0]);
   }
   for (int dim = 0; dim < ndims - 1; ++dim) {
-    at_.set(style_ == Style::fortran ? extents[ndims - 1 - dim] : extents[dim + 1], dim);
+    at_.set(is_fortran() ? extents[ndims - 1 - dim] : extents[dim + 1], dim);
   }
 }
 

@@ -71,16 +71,28 @@ class ListOut {
   std::int64_t room_;
 };
 
-/// One number for each dimension, which is not an index: lengths, counts, coordinates.
-class DimsOut {
+/// What outputs share that depend on the caller's language: `Out` is the class of the output.
+template <class Out>
+class StyledOut {
  public:
   template <Style style, std::integral I>
-  static DimsOut of(I* at) noexcept {
-    DimsOut out;
+  static Out of(I* at) noexcept {
+    Out out;
     out.at_ = IntOut(at);
-    out.is_reversed_ = style == Style::fortran;
+    out.style_ = style;
     return out;
   }
+
+ protected:
+  [[nodiscard]] bool is_fortran() const noexcept { return style_ == Style::fortran; }
+
+  IntOut at_;
+  Style style_ = Style::c;
+};
+
+/// One number for each dimension, which is not an index: lengths, counts, coordinates.
+class DimsOut : public StyledOut<DimsOut> {
+ public:
   /// Also sets the number of dimensions.
   template <Style style, std::integral N, std::integral I>
   static DimsOut counted(N* ndims, I* at) noexcept {
@@ -102,7 +114,7 @@ class DimsOut {
     const int ndims = values.ndims();
     ndims_.set(ndims);
     for (int dim = 0; dim < ndims; ++dim) {
-      const std::int64_t value = values[is_reversed_ ? ndims - 1 - dim : dim];
+      const std::int64_t value = values[is_fortran() ? ndims - 1 - dim : dim];
       if (second_.is_null() || dim == 0) {
         at_.set(value, dim);
       } else if (dim == 1) {
@@ -115,31 +127,19 @@ class DimsOut {
   }
 
  private:
-  IntOut at_;
   IntOut ndims_;
   IntOut second_;
-  bool is_reversed_ = false;
 };
 
 /// The index of an element.
-class PlaceOut {
+class PlaceOut : public StyledOut<PlaceOut> {
  public:
-  template <Style style, std::integral I>
-  static PlaceOut of(I* at) noexcept {
-    return {IntOut(at), style};
-  }
   void set(const Index& index) const noexcept {
     const int ndims = index.ndims();
     for (int dim = 0; dim < ndims; ++dim) {
-      at_.set(style_ == Style::fortran ? index[ndims - 1 - dim] + 1 : index[dim], dim);
+      at_.set(is_fortran() ? index[ndims - 1 - dim] + 1 : index[dim], dim);
     }
   }
-
- private:
-  PlaceOut(IntOut at, Style style) noexcept : at_(at), style_(style) {}
-
-  IntOut at_;
-  Style style_;
 };
 
 /// The bounds of a box. An empty box is 0 to -1 in Fortran and -1 to -2 in C.
@@ -177,60 +177,37 @@ class BoxOut {
 
 /// The pieces of a region with their owners: bounds in one list, owners in another; in two
 /// dimensions five numbers for each piece.
-class RegionsOut {
+class RegionsOut : public StyledOut<RegionsOut> {
  public:
   template <Style style, std::integral I, std::integral P>
   static RegionsOut of(I* map, P* owners) noexcept {
-    return {IntOut(map), IntOut(owners), style};
+    RegionsOut out = StyledOut::of<style>(map);
+    out.owners_ = IntOut(owners);
+    return out;
   }
   template <Style style, std::integral I>
   static RegionsOut of_2(I* map) noexcept {
-    return {IntOut(map), IntOut(), style};
+    return StyledOut::of<style>(map);
   }
   void set(std::int64_t number, const Box& box, std::int64_t owner) const noexcept;
 
  private:
-  RegionsOut(IntOut map, IntOut owners, Style style) noexcept
-      : map_(map), owners_(owners), style_(style) {}
-
-  IntOut map_;
   IntOut owners_;
-  Style style_;
 };
 
 /// The leading dimensions of a block: its extents without the slowest one, in Fortran's order.
-class LeadOut {
+class LeadOut : public StyledOut<LeadOut> {
  public:
-  template <Style style, std::integral I>
-  static LeadOut of(I* at) noexcept {
-    return {IntOut(at), style};
-  }
   /// `extents` of the memory that holds the block. One dimension: sets its length.
   void set(const Extents& extents) const noexcept;
-
- private:
-  LeadOut(IntOut at, Style style) noexcept : at_(at), style_(style) {}
-
-  IntOut at_;
-  Style style_;
 };
 
 /// The code of a type.
-class TypeOut {
+class TypeOut : public StyledOut<TypeOut> {
  public:
-  template <Style style, std::integral I>
-  static TypeOut of(I* at) noexcept {
-    return {IntOut(at), style};
-  }
   void set(Type type) const noexcept {
-    at_.set(style_ == Style::fortran ? to_fortran(type) : static_cast<std::int64_t>(type));
+    at_.set(is_fortran() ? to_fortran(type) : static_cast<std::int64_t>(type));
   }
-
- private:
-  TypeOut(IntOut at, Style style) noexcept : at_(at), style_(style) {}
-
-  IntOut at_;
-  Style style_;
 };
 
 /// The place of elements in this process's memory: an address, or an index from 1 into MA's array

@@ -246,7 +246,59 @@ Status print_patch(Record& record, const Box& box, bool is_pretty) {
   return print_to(stdout, record, box, is_pretty);
 }
 
-Status print_distribution(Record& record, Style style) {
+Status print_patch_file(std::FILE* file, Record& record, const Box& box, bool is_pretty) {
+  return print_to(file, record, box, is_pretty);
+}
+
+namespace {
+
+/// Each process with its block.
+void print_processes(const Record& record, Style style) {
+  for (std::int64_t rank = 0; rank < record.group().size(); ++rank) {
+    fmt::print("Process={}\t owns array section: [{}] \n", rank,
+               text_of_bounds(box_of_process(record, rank), style));
+  }
+}
+
+/// Each process with its blocks, of a cyclic or tiled array.
+void print_blocks(const Record& record, Style style) {
+  constexpr std::string_view names[] = {"regular", "block-cyclic", "ScaLAPACK", "Tiled",
+                                        "Tiled Irregular"};
+  const bool has_grid = record.plan.layout != ArrayLayout::block_cyclic;
+  const Extents blocks = record.starts.blocks(record.ndims());
+  const std::int64_t total = arrays::volume(blocks);
+  const std::int64_t processes = record.group().size();
+  fmt::print("\nDistribution is {}\n\n", names[static_cast<std::size_t>(record.plan.layout)]);
+  if (has_grid) {
+    fmt::print("Number of blocks in each dimension: [{}]\n\nProcessor grid dimensions: [{}]\n\n",
+               text_of_extents(blocks, style, ","), text_of_extents(record.plan.grid, style, ","));
+  } else {
+    fmt::print("Total of {} blocks on {} processors\n", total, processes);
+  }
+  std::vector<std::vector<std::int64_t>> numbers(static_cast<std::size_t>(processes));
+  for (std::int64_t number = 0; number < total; ++number) {
+    const Box box = box_of_process(record, number);
+    const auto owner = box.is_empty() ? rma::TeamRank{0} : record.array().owner(box.lo());
+    numbers[static_cast<std::size_t>(owner.value)].push_back(number);
+  }
+  for (std::int64_t rank = 0; rank < processes; ++rank) {
+    fmt::print("Distribution on process {}\n", rank);
+    for (const std::int64_t number : numbers[static_cast<std::size_t>(rank)]) {
+      const std::string section = text_of_bounds(box_of_process(record, number), style);
+      if (has_grid) {
+        const Extents at = Extents::from(coordinates_in(blocks, number));
+        fmt::print(" idx: {} Block=[{}]\t corresponds to array section: [{}] \n", number,
+                   text_of_extents(at, style, ","), section);
+      } else {
+        fmt::print("  Block={}\t corresponds to array section: [{}] \n", number, section);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Status print_distribution(Style style, Record& record) {
   Group& group = record.group();
   TESSERA_RETURN_IF_ERROR(group.check_member());
   TESSERA_RETURN_IF_ERROR(pgroup_sync(group));
@@ -255,12 +307,7 @@ Status print_distribution(Record& record, Style style) {
                record.plan.name, gas_name_of(record.type()),
                text_of_extents(record.extents(), style, "x"));
     const bool is_regular = record.plan.layout == ArrayLayout::regular;
-    const std::int64_t owners =
-        is_regular ? group.size() : arrays::volume(record.starts.blocks(record.ndims()));
-    for (std::int64_t number = 0; number < owners; ++number) {
-      fmt::print("{}={}\t owns array section: [{}] \n", is_regular ? "Process" : "Block", number,
-                 text_of_bounds(box_of_process(record, number), style));
-    }
+    is_regular ? print_processes(record, style) : print_blocks(record, style);
     std::fflush(stdout);
   }
   return pgroup_sync(group);

@@ -6,9 +6,11 @@
 
 #include <array>
 #include <complex>
+#include <utility>
 #include <vector>
 
 #include "fortran/ga/matrices.hpp"
+#include "fortran/ga/operands.hpp"
 #include "fortran/ga/operations.hpp"
 #include "linalg/gemm.hpp"
 
@@ -17,6 +19,60 @@ namespace tessera::ga {
 namespace {
 
 using linalg::MatrixOp;
+
+// ---- Vectors as matrices of one column or one row
+
+// Copies of one-dimensional operands, which live as long as this object.
+class Vectors {
+ public:
+  // Collective. The operand, or a copy of the first elements of a vector with the extents of
+  // `box`. Errors: invalid_argument for a vector as a matrix of several rows and columns.
+  Result<Record*> take(Record& record, const Box& box) {
+    if (record.ndims() != 1) {
+      return &record;
+    }
+    if (box.is_empty() || (box.extent(0) != 1 && box.extent(1) != 1) ||
+        box.volume() > record.extents()[0]) {
+      return Status::error(
+          Code::invalid_argument,
+          fmt::format("{} has one dimension of {} elements, and can't be a matrix of {} x {}",
+                      record.describe(), record.extents()[0], box.extent(1), box.extent(0)));
+    }
+    return add(record, Box({0}, {box.volume()}), box.extents());
+  }
+
+  // The same of a patch of a vector, as one column.
+  Result<Record*> take_column(Record& record, const Box& given) {
+    return add(record, given, Extents{1, given.extent(0)});
+  }
+
+  // Collective. Copies the result into the vector that `result` is a copy of.
+  [[nodiscard]] Status give_back(const Record& result) const {
+    for (const Copy& each : copies_) {
+      if (each.made.part().record == &result) {
+        return copy_part(each.made.part(), each.vector);
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Copy {
+    Part vector;
+    Temporary made;
+  };
+
+  Result<Record*> add(Record& record, const Box& box, const Extents& extents) {
+    TESSERA_RETURN_IF_ERROR(arrays::check_inside(box, record.extents()).context(record.describe()));
+    const Part vector = part_of(record, box);
+    TESSERA_ASSIGN_OR_RETURN(Temporary made, Temporary::create(vector, record.type(), extents));
+    TESSERA_RETURN_IF_ERROR(copy_part(vector, made.part()));
+    copies_.push_back({vector, std::move(made)});
+    return copies_.back().made.part().record;
+  }
+
+  std::vector<Copy> copies_;
+};
 
 // ---- Products of leading parts
 
@@ -46,8 +102,8 @@ Status check_leading(const Record& record, const Box& box) {
 }
 
 template <class T>
-Status multiply(char trans_a, char trans_b, const Sizes& sizes, const void* alpha, const Record& a,
-                const Record& b, const void* beta, const Record& c) {
+Status multiply(char trans_a, char trans_b, const Sizes& sizes, const void* alpha, Record& given_a,
+                Record& given_b, const void* beta, Record& given_c) {
   TESSERA_ASSIGN_OR_RETURN(const MatrixOp op_a, op_of(trans_a));
   TESSERA_ASSIGN_OR_RETURN(const MatrixOp op_b, op_of(trans_b));
   if (sizes.m < 0 || sizes.n < 0 || sizes.k < 0) {
@@ -58,12 +114,20 @@ Status multiply(char trans_a, char trans_b, const Sizes& sizes, const void* alph
   const Box box_a = leading(op_a, sizes.m, sizes.k);
   const Box box_b = leading(op_b, sizes.k, sizes.n);
   const Box box_c = leading(MatrixOp::none, sizes.m, sizes.n);
+  Vectors vectors;
+  TESSERA_ASSIGN_OR_RETURN(Record* const taken_a, vectors.take(given_a, box_a));
+  TESSERA_ASSIGN_OR_RETURN(Record* const taken_b, vectors.take(given_b, box_b));
+  TESSERA_ASSIGN_OR_RETURN(Record* const taken_c, vectors.take(given_c, box_c));
+  const Record& a = *taken_a;
+  const Record& b = *taken_b;
+  const Record& c = *taken_c;
   TESSERA_RETURN_IF_ERROR(check_leading<T>(a, box_a));
   TESSERA_RETURN_IF_ERROR(check_leading<T>(b, box_b));
   TESSERA_RETURN_IF_ERROR(check_leading<T>(c, box_c));
-  return linalg::gemm(
+  TESSERA_RETURN_IF_ERROR(linalg::gemm(
       matrix_of<T>(a, box_a), matrix_of<T>(b, box_b), matrix_of<T>(c, box_c),
-      {.alpha = number_at<T>(alpha), .beta = number_at<T>(beta), .op_a = op_a, .op_b = op_b});
+      {.alpha = number_at<T>(alpha), .beta = number_at<T>(beta), .op_a = op_a, .op_b = op_b}));
+  return vectors.give_back(c);
 }
 
 // ---- Products of patches
@@ -108,10 +172,6 @@ Plane plane_of(const GivenPatch& operand, int row_dim, int column_dim) {
 Result<std::vector<Plane>> planes_of(const GivenPatch& operand) {
   const int ndims = operand.record->ndims();
   const Box& box = *operand.given;
-  if (ndims < 2) {
-    return Status::error(Code::invalid_argument,
-                         operand.record->describe() + " has 1 dimension, but needs 2 or more");
-  }
   std::vector<int> long_dims;
   for (int dim = 0; dim < ndims; ++dim) {
     if (box.extent(ndims - 1 - dim) > 1) {
@@ -161,8 +221,19 @@ Status check_inside(const GivenPatch& operand, const Plane& plane) {
   return arrays::check_inside(plane.box, extents).context(operand.record->describe());
 }
 
-Status multiply_patches(const std::array<GivenPatch, 3>& operands, const void* alpha,
-                        const void* beta) {
+Status multiply_patches(std::array<GivenPatch, 3> operands, const void* alpha, const void* beta) {
+  Vectors vectors;
+  std::array<Box, 3> columns;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    GivenPatch& operand = operands[i];
+    if (operand.record->ndims() == 1) {
+      TESSERA_ASSIGN_OR_RETURN(operand.record,
+                               vectors.take_column(*operand.record, *operand.given));
+      columns[i] = operand.record->box();
+      operand.given = &columns[i];
+      operand.indices = Indices::of_array;
+    }
+  }
   std::array<std::vector<Plane>, 3> all;
   for (std::size_t i = 0; i < all.size(); ++i) {
     TESSERA_ASSIGN_OR_RETURN(all[i], planes_of(operands[i]));
@@ -172,7 +243,7 @@ Status multiply_patches(const std::array<GivenPatch, 3>& operands, const void* a
     TESSERA_RETURN_IF_ERROR(check_inside(operands[i], planes[i]));
   }
   const auto& [a, b, c] = operands;
-  return on_matrices(
+  TESSERA_RETURN_IF_ERROR(on_matrices(
       std::array{part_of(*a.record), part_of(*b.record), part_of(*c.record)},
       [&]<class T>(Tag<T>, const auto& of) -> Status {
         const auto patch = [&](std::size_t number) {
@@ -182,7 +253,8 @@ Status multiply_patches(const std::array<GivenPatch, 3>& operands, const void* a
         return linalg::gemm(
             patch(0), patch(1), patch(2),
             {.alpha = number_at<T>(alpha), .beta = number_at<T>(beta), .op_a = a.op, .op_b = b.op});
-      });
+      }));
+  return vectors.give_back(*c.record);
 }
 
 }  // namespace

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "fortran/ga/nonblocking.hpp"
+#include "fortran/ga/settings.hpp"
 #include "rma/bootstrap.hpp"
 
 namespace tessera::ga {
@@ -26,8 +25,7 @@ namespace {
 
 // GA compares no scalars: each process uses its own for its part.
 rma::TeamOptions team_options() {
-  const char* const strict = std::getenv("TESSERA_GA_STRICT");
-  return {.compare_scalars = strict != nullptr && std::string_view(strict) == "1"};
+  return {.compare_scalars = environment_options().compares_scalars};
 }
 
 }  // namespace
@@ -47,6 +45,7 @@ Status Session::begin(std::int64_t limit) {
   if (running != nullptr) {
     return {};
   }
+  TESSERA_RETURN_IF_ERROR(check_environment());
   TESSERA_RETURN_IF_ERROR(rma::armci::Session::begin(Holder::arrays));
   auto session = std::make_unique<Session>(*rma::armci::Session::current());
   session->limit = limit > 0 ? limit : -1;

@@ -3,12 +3,6 @@
 // Session: the state of GA in this process. The job, its groups and its mailbox are those of
 // rma/armci, so that a program may mix both; each of the two layers begins and ends the session.
 //
-// Setting of the environment:
-//
-//     TESSERA_GA_ERRORS   abort: an error ends the program on all ranks (default); return:
-//     functions
-//                         return 0, .false. or nothing after the message
-//
 // Threads: as armci::Session.
 #pragma once
 

@@ -64,6 +64,25 @@ Status periodic_acc(Record& record, const Box& box, const Memory& memory, const 
   return record.array().transfer(arrays::periodic(box), memory, Transfer::accumulate(scale));
 }
 
+Status periodic(Record& record, const Box& box, const Memory& memory, const void* alpha,
+                std::int64_t code) {
+  constexpr std::int64_t code_of_get = 1;
+  constexpr std::int64_t code_of_put = 2;
+  constexpr std::int64_t code_of_acc = 3;
+  switch (code) {
+    case code_of_get:
+      return periodic_get(record, box, memory);
+    case code_of_put:
+      return periodic_put(record, box, memory);
+    case code_of_acc:
+      return periodic_acc(record, box, memory, alpha);
+    default:
+      return Status::error(Code::invalid_argument,
+                           fmt::format("there is no periodic operation {}", code))
+          .hint("get is 1, put is 2 and accumulate is 3");
+  }
+}
+
 Result<std::int64_t> read_inc(Record& record, const Index& place, std::int64_t amount) {
   const auto& type = record.array().element().type;
   if (type == rma::ElementType::i32) {

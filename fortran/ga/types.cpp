@@ -195,6 +195,13 @@ Result<std::int64_t> deregister_type(std::int64_t code) {
   return OwnTypes::remove(code);
 }
 
+Result<std::int64_t> type_c2f(std::int64_t code) {
+  return to_fortran(static_cast<Type>(code));
+}
+Result<std::int64_t> type_f2c(std::int64_t code) {
+  return code_of(from_fortran(code));
+}
+
 Status put_field(Record& record, const Box& box, const Field& field, const Memory& memory) {
   return move_field(record, box, field, memory, arrays::Transfer::put());
 }

@@ -2,11 +2,14 @@
 //
 // Operations on all elements of an array or a patch.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 
+#include "arrays/chunk_engine.hpp"
 #include "arrays/elementwise.hpp"
 #include "arrays/random.hpp"
 #include "fortran/ga/operands.hpp"
@@ -22,7 +25,30 @@ Status fill_part(const Part& part, const void* value) {
   });
 }
 
+/// For elements without arithmetic.
+Status zero_bytes(const Part& part) {
+  const arrays::ArrayBase& array = part.record->array();
+  const auto bytes = static_cast<std::int64_t>(array.element_bytes());
+  const std::array operands{arrays::ChunkOperand{&array, part.box, true}};
+  return arrays::on_chunks("zero", operands, [bytes](const arrays::Chunk& chunk) -> Status {
+    const auto& memory = chunk.operands[0];
+    const Extents extents = chunk.box.extents();
+    Index at = Index::zeros(extents.ndims());
+    do {
+      std::int64_t offset = 0;
+      for (int dim = 0; dim < extents.ndims(); ++dim) {
+        offset += at[dim] * memory.strides[dim];
+      }
+      std::memset(memory.data + offset * bytes, 0, static_cast<std::size_t>(bytes));
+    } while (arrays::advance(at, extents, arrays::MemoryOrder::row_major));
+    return {};
+  });
+}
+
 Status zero_part(const Part& part) {
+  if (!part.record->array().element().type) {
+    return zero_bytes(part);
+  }
   return on_parts(std::array{part}, []<class T>(Tag<T>, const auto& of) {
     return arrays::zero(of.template part<T>(0));
   });

@@ -23,6 +23,7 @@ extern const Case solver_cases[];
 extern const Case eigen_cases[];
 extern const Case ghost_cases[];
 extern const Case mirrored_cases[];
+extern const Case profiling_cases[];
 
 enum { max_model = 4000 };
 

@@ -2,6 +2,7 @@
  *
  * Handles, names, creation in one step and in several, limits.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/ga/cases.h"
@@ -157,7 +158,30 @@ static void from_memory(void) {
   GA_Freemem(freed);
 }
 
-const Case creation_cases[] = {{"handles", handles},         {"names", names},
-                               {"in_steps", in_steps},       {"duplicates", duplicates},
-                               {"irregular", irregular},     {"limit", limit},
-                               {"from_memory", from_memory}, {NULL, NULL}};
+/* The first block, as GA cuts the array, or with the least surface. */
+static void surface(void) {
+  static const int of_ga[][2] = {{100, 10}, {100, 5}, {34, 10}, {50, 5}};
+  static const int of_surface[][2] = {{100, 10}, {50, 10}, {34, 10}, {25, 10}};
+  const char* const grid = getenv("TESSERA_GA_GRID");
+  const int is_surface = grid != NULL && strcmp(grid, "surface") == 0;
+  const int* const expected = (is_surface ? of_surface : of_ga)[GA_Nnodes() - 1];
+  int dims[] = {100, 10};
+  int lo[2];
+  int hi[2];
+  const int array = NGA_Create(C_DBL, 2, dims, "cut", NULL);
+  NGA_Distribution(array, 0, lo, hi);
+  for (int dim = 0; dim < 2; ++dim) {
+    CHECK_EQUAL(lo[dim], 0);
+    CHECK_EQUAL(hi[dim], expected[dim] - 1);
+  }
+  static Model model;
+  model_init(&model, 2, dims);
+  GA_Zero(array);
+  check_model(&model, array);
+  GA_Destroy(array);
+}
+
+const Case creation_cases[] = {
+    {"handles", handles},         {"names", names},         {"in_steps", in_steps},
+    {"duplicates", duplicates},   {"irregular", irregular}, {"limit", limit},
+    {"from_memory", from_memory}, {"surface", surface},     {NULL, NULL}};

@@ -64,6 +64,7 @@ static void nodes(void) {
   }
   CHECK_EQUAL(all, GA_Nnodes());
   CHECK_EQUAL(GA_Cluster_proc_nodeid(GA_Nodeid()), GA_Cluster_nodeid());
+  CHECK_EQUAL(GA_Cluster_nprocs(-1), GA_Cluster_nprocs(GA_Cluster_nodeid()));
 }
 
 /* One mutex guards one element. */

@@ -11,13 +11,12 @@
 
 #include "tests/ga/cases.h"
 
-static const Suite suites[] = {{"creation", creation_cases}, {"transfer", transfer_cases},
-                               {"list", list_cases},         {"group", group_cases},
-                               {"access", access_cases},     {"locality", locality_cases},
-                               {"message", message_cases},   {"print", print_cases},
-                               {"product", product_cases},   {"solver", solver_cases},
-                               {"eigen", eigen_cases},       {"ghost", ghost_cases},
-                               {"mirrored", mirrored_cases}, {NULL, NULL}};
+static const Suite suites[] = {
+    {"creation", creation_cases}, {"transfer", transfer_cases},   {"list", list_cases},
+    {"group", group_cases},       {"access", access_cases},       {"locality", locality_cases},
+    {"message", message_cases},   {"print", print_cases},         {"product", product_cases},
+    {"solver", solver_cases},     {"eigen", eigen_cases},         {"ghost", ghost_cases},
+    {"mirrored", mirrored_cases}, {"profiling", profiling_cases}, {NULL, NULL}};
 
 int main(int argc, char** argv) {
   const char* pattern = "*";

@@ -22,6 +22,9 @@ static void misuse_algebra(char** argv, int array) {
   double one = 1;
   if (is_case(argv, "product")) {
     GA_Dgemm('n', 'n', 5, 6, 7, 1.0, array, array, 0.0, array);
+  } else if (is_case(argv, "vector")) {
+    const int other = NGA_Create(C_DBL, 1, dims, "V", NULL);
+    GA_Dgemm('n', 'n', 2, 2, 2, 1.0, array, other, 0.0, array);
   } else if (is_case(argv, "elements")) {
     const int other = NGA_Create(C_INT, 2, dims, "I", NULL);
     GA_Dgemm('n', 'n', 2, 2, 2, 1.0, other, other, 0.0, other);

@@ -331,9 +331,103 @@ static void of_planes(void) {
   GA_Destroy(array_c);
 }
 
+extern void ga_matmul_patch_(char*, char*, void*, void*, Integer*, Integer*, Integer*, Integer*,
+                             Integer*, Integer*, Integer*, Integer*, Integer*, Integer*, Integer*,
+                             Integer*, Integer*, Integer*, Integer*, size_t, size_t);
+
+static int vector_of(int length, const double* values) {
+  int dims[] = {length};
+  int lo[] = {0};
+  int hi[] = {length - 1};
+  const int array = NGA_Create(C_DBL, 1, dims, "vector", NULL);
+  if (GA_Nodeid() == 0) {
+    NGA_Put(array, lo, hi, (void*)values, lo);
+  }
+  GA_Sync();
+  return array;
+}
+
+static void check_vector(int array, int length, const double* expected) {
+  int lo[] = {0};
+  int hi[] = {length - 1};
+  double values[8];
+  NGA_Get(array, lo, hi, values, lo);
+  for (int i = 0; i < length; ++i) {
+    CHECK_REAL(values[i], expected[i]);
+  }
+  GA_Sync();
+}
+
+/* Arrays of one dimension are matrices of one column, or of one row. */
+static void of_vectors(void) {
+  enum { rows = 5, columns = 3 };
+  int dims[] = {columns, rows};
+  int lo[] = {0, 0};
+  int hi[] = {columns - 1, rows - 1};
+  int ld[] = {rows};
+  double a[columns][rows];
+  double x[] = {1, -2, 4};
+  double y[] = {0, 1, 2, 3, 4};
+  double z[columns] = {0};
+  double w[rows] = {0};
+  char plain[] = "n";
+  char turned[] = "t";
+  double alpha = 2;
+  double beta = 3;
+  double one = 1;
+  double zero = 0;
+  const int matrix = NGA_Create(C_DBL, 2, dims, "matrix", NULL);
+  for (int j = 0; j < columns; ++j) {
+    for (int i = 0; i < rows; ++i) {
+      a[j][i] = 1 + i + 10 * j;
+    }
+  }
+  if (GA_Nodeid() == 0) {
+    NGA_Put(matrix, lo, hi, a, ld);
+  }
+  Integer numbers[] = {1, rows, columns, matrix};
+  Integer arrays[] = {vector_of(columns, x), vector_of(rows, y), vector_of(columns, z),
+                      vector_of(rows, w)};
+  for (int i = 0; i < rows; ++i) {
+    y[i] *= beta;
+    for (int j = 0; j < columns; ++j) {
+      y[i] += alpha * a[j][i] * x[j];
+      w[i] += a[j][i] * x[j];
+    }
+  }
+  ga_dgemm_(plain, plain, &numbers[1], &numbers[0], &numbers[2], &alpha, &numbers[3], &arrays[0],
+            &beta, &arrays[1], 1, 1);
+  check_vector((int)arrays[1], rows, y);
+  ga_dgemm_(turned, plain, &numbers[2], &numbers[0], &numbers[1], &one, &numbers[3], &arrays[1],
+            &zero, &arrays[2], 1, 1);
+  for (int j = 0; j < columns; ++j) {
+    for (int i = 0; i < rows; ++i) {
+      z[j] += a[j][i] * y[i];
+    }
+  }
+  check_vector((int)arrays[2], columns, z);
+  ga_dgemm_(plain, turned, &numbers[0], &numbers[1], &numbers[2], &one, &arrays[0], &numbers[3],
+            &zero, &arrays[3], 1, 1);
+  check_vector((int)arrays[3], rows, w);
+  /* w(2:4) = 2 A(2:4, 1:3) x(1:3), the rest stays. */
+  Integer bounds[] = {1, 2, 3, 4};
+  ga_matmul_patch_(plain, plain, &alpha, &zero, &numbers[3], &bounds[1], &bounds[3], &bounds[0],
+                   &bounds[2], &arrays[0], &bounds[0], &bounds[2], &bounds[0], &bounds[0],
+                   &arrays[3], &bounds[1], &bounds[3], &bounds[0], &bounds[0], 1, 1);
+  for (int i = 1; i < 4; ++i) {
+    w[i] *= 2;
+  }
+  check_vector((int)arrays[3], rows, w);
+  for (int i = 0; i < 4; ++i) {
+    GA_Destroy((int)arrays[i]);
+  }
+  GA_Destroy(matrix);
+}
+
 const Case product_cases[] = {{"in_c", in_c},
                               {"in_fortran", in_fortran},
                               {"of_no_terms", of_no_terms},
                               {"of_patches", of_patches},
                               {"of_planes", of_planes},
+                              {"of_vectors", of_vectors},
                               {NULL, NULL}};

@@ -17,6 +17,7 @@ program ga_from_fortran
   call many_dimensions()
   call messages()
   call counters()
+  call notified()
   call inquiries()
   call ga_igop(1, failures, 1, '+')
   call ga_terminate()
@@ -33,6 +34,30 @@ contains
       print '(a, i0, 2a)', '[', me, '] does not hold: ', what
     end if
   end subroutine check
+
+  ! The next process reads a column when it sees its flag.
+  subroutine notified()
+    integer, parameter :: length = 50
+    double precision :: column(length), got(length), flag(1), seen(1)
+    integer :: columns, flags, to, request, i
+    call check(nga_create(mt_dbl, 2, [length, n], 'columns', [-1, 1], columns), 'nga_create')
+    call check(nga_create(mt_dbl, 1, [n], 'flags', [1], flags), 'nga_create')
+    call ga_zero(columns)
+    call ga_zero(flags)
+    to = mod(me + 1, n) + 1
+    column = [(1d0 * i, i = 1, length)]
+    flag = 7
+    call nga_nbput_notify(columns, [1, to], [length, to], column, [length], flags, [to], flag, request)
+    seen = 0
+    do while (seen(1) /= 7)
+      call nga_get(flags, [me + 1], [me + 1], seen, [1])
+    end do
+    call nga_get(columns, [1, me + 1], [length, me + 1], got, [length])
+    call check(all(got == column), 'what nga_nbput_notify put')
+    call nga_nbwait_notify(request)
+    call ga_sync()
+    call check(ga_destroy(columns) .and. ga_destroy(flags), 'ga_destroy')
+  end subroutine notified
 
   ! ga_ names with bounds of two dimensions, and the own block in dbl_mb.
   subroutine matrices()

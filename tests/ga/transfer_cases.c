@@ -281,6 +281,17 @@ static void fields(void) {
     CHECK_REAL(all[i].weight, 0.5 * i);
   }
   GA_Sync();
+  const int copied = GA_Duplicate(array, "copied");
+  GA_Copy(array, copied);
+  int zero_lo[] = {1, 2};
+  NGA_Zero_patch(copied, zero_lo, hi);
+  NGA_Get(copied, lo, hi, all, ld);
+  for (int i = 0; i < 8; ++i) {
+    CHECK_EQUAL(all[i].number, i % 4 == 0 ? i : 0);
+    CHECK_REAL(all[i].weight, i % 4 == 0 ? 0.5 * i : 0);
+  }
+  GA_Sync();
+  GA_Destroy(copied);
   GA_Destroy(array);
   CHECK_EQUAL(NGA_Deregister_type(code), 0);
   CHECK_EQUAL(NGA_Deregister_type(code), -2);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <iterator>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "rma/job.hpp"
+#include "rma/layer_settings.hpp"
 
 namespace tessera::rma {
 namespace {
@@ -158,6 +160,38 @@ TEST(Settings, EveryMisspelledRowFindsItselfAgain) {
     ASSERT_EQ(warnings.size(), 1U) << name;
     EXPECT_TRUE(warnings[0].ends_with(question)) << warnings[0];
   }
+}
+
+TEST(Settings, ThoseOfLayersAboveAreKnownOnceTheyAreAdded) {
+  static constexpr LayerSetting colour{"TESSERA_TEST_COLOUR", "red, green", "the colour of a test"};
+  std::vector<std::string> warnings;
+  ASSERT_TRUE(read({"TESSERA_TEST_COLOUR=green"}, &warnings).ok());
+  ASSERT_EQ(warnings.size(), 1U) << "no layer has added it yet";
+  EXPECT_TRUE(warnings[0].starts_with("TESSERA_TEST_COLOUR is not a setting")) << warnings[0];
+  warnings.clear();
+  const std::size_t before = layer_settings().size();
+  add_layer_settings({&colour, 1});
+  ASSERT_EQ(layer_settings().size(), before + 1);
+  EXPECT_EQ(layer_settings().back().name, "TESSERA_TEST_COLOUR");
+  ASSERT_TRUE(read({"TESSERA_TEST_COLOUR=green", "TESSERA_TEST_COLOR=green"}, &warnings).ok());
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          "TESSERA_TEST_COLOR is not a setting and was ignored; did you mean "
+                          "TESSERA_TEST_COLOUR?"}));
+}
+
+TEST(Settings, ThoseOfLayersAboveAreWordsOrTheirDefault) {
+  static constexpr LayerSetting size{"TESSERA_TEST_SIZE", "small, large", "the size of a test"};
+  EXPECT_EQ(size.default_word(), "small");
+  ASSERT_EQ(unsetenv("TESSERA_TEST_SIZE"), 0);
+  EXPECT_EQ(*read_layer_setting(size), "small");
+  ASSERT_EQ(setenv("TESSERA_TEST_SIZE", "large", 1), 0);
+  EXPECT_EQ(*read_layer_setting(size), "large");
+  for (const char* wrong : {"", "larg", "small, large", "LARGE"}) {
+    ASSERT_EQ(setenv("TESSERA_TEST_SIZE", wrong, 1), 0);
+    EXPECT_EQ(read_layer_setting(size).status().message(),
+              fmt::format("TESSERA_TEST_SIZE={} is not usable: expected small or large", wrong));
+  }
+  ASSERT_EQ(unsetenv("TESSERA_TEST_SIZE"), 0);
 }
 
 TEST(Settings, ExperimentalOnesAreInOneVariable) {

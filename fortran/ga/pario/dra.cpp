@@ -156,6 +156,22 @@ int move_section(const char* function, bool is_transposed, std::int64_t array, c
   });
 }
 
+/// The bounds of a matrix, as GA's older names give them.
+struct MatrixBounds {
+  Integer ilo, ihi, jlo, jhi;
+};
+
+int move_matrix(const char* function, bool is_transposed, std::int64_t array,
+                const MatrixBounds& global, std::int64_t disk, const MatrixBounds& on_disk,
+                bool is_write, Integer* request) noexcept {
+  const Integer glo[] = {global.ilo, global.jlo};
+  const Integer ghi[] = {global.ihi, global.jhi};
+  const Integer dlo[] = {on_disk.ilo, on_disk.jlo};
+  const Integer dhi[] = {on_disk.ihi, on_disk.jhi};
+  return move_section(function, is_transposed, array, glo, ghi, disk, dlo, dhi, Order::fortran,
+                      is_write, request);
+}
+
 int close_array(std::int64_t disk) noexcept {
   return run("dra_close", [&](DiskArrays& arrays) { return arrays.close(disk); });
 }
@@ -373,23 +389,15 @@ Integer dra_write_section_(const Integer* transpose, const Integer* array, const
                            const Integer* gihi, const Integer* gjlo, const Integer* gjhi,
                            const Integer* disk, const Integer* dilo, const Integer* dihi,
                            const Integer* djlo, const Integer* djhi, Integer* request) {
-  const Bounds glo{*gilo, *gjlo};
-  const Bounds ghi{*gihi, *gjhi};
-  const Bounds dlo{*dilo, *djlo};
-  const Bounds dhi{*dihi, *djhi};
-  return ndra_write_section_(transpose, array, glo.data(), ghi.data(), disk, dlo.data(), dhi.data(),
-                             request);
+  return move_matrix("dra_write_section", *transpose != 0, *array, {*gilo, *gihi, *gjlo, *gjhi},
+                     *disk, {*dilo, *dihi, *djlo, *djhi}, true, request);
 }
 Integer dra_read_section_(const Integer* transpose, const Integer* array, const Integer* gilo,
                           const Integer* gihi, const Integer* gjlo, const Integer* gjhi,
                           const Integer* disk, const Integer* dilo, const Integer* dihi,
                           const Integer* djlo, const Integer* djhi, Integer* request) {
-  const Bounds glo{*gilo, *gjlo};
-  const Bounds ghi{*gihi, *gjhi};
-  const Bounds dlo{*dilo, *djlo};
-  const Bounds dhi{*dihi, *djhi};
-  return ndra_read_section_(transpose, array, glo.data(), ghi.data(), disk, dlo.data(), dhi.data(),
-                            request);
+  return move_matrix("dra_read_section", *transpose != 0, *array, {*gilo, *gihi, *gjlo, *gjhi},
+                     *disk, {*dilo, *dihi, *djlo, *djhi}, false, request);
 }
 Integer dra_wait_(const Integer* request) {
   return check_request(*request);

@@ -114,7 +114,8 @@ Failure SharedFiles::sync(std::int64_t handle) const {
   return slot->file.sync().ok() ? Failure::none : Failure::sync;
 }
 
-Failure SharedFiles::read(std::int64_t handle, double offset, double bytes, char* buffer) const {
+template <class Act>
+Failure SharedFiles::move(std::int64_t handle, double offset, double bytes, const Act& act) const {
   const Slot* const slot = find(handle);
   if (slot == nullptr) {
     return Failure::handle;
@@ -124,28 +125,25 @@ Failure SharedFiles::read(std::int64_t handle, double offset, double bytes, char
   if (!at || !count) {
     return Failure::conversion;
   }
-  const Status read = slot->file.read_all(
-      *at, {reinterpret_cast<std::byte*>(buffer), static_cast<std::size_t>(*count)});
-  if (read.ok()) {
-    return Failure::none;
-  }
-  return read.code() == rma::Code::out_of_range ? Failure::end_of_file : Failure::read;
+  return act(slot->file, *at, static_cast<std::size_t>(*count));
+}
+
+Failure SharedFiles::read(std::int64_t handle, double offset, double bytes, char* buffer) const {
+  return move(handle, offset, bytes, [&](const File& file, std::int64_t at, std::size_t count) {
+    const Status read = file.read_all(at, {reinterpret_cast<std::byte*>(buffer), count});
+    if (read.ok()) {
+      return Failure::none;
+    }
+    return read.code() == rma::Code::out_of_range ? Failure::end_of_file : Failure::read;
+  });
 }
 
 Failure SharedFiles::write(std::int64_t handle, double offset, double bytes,
                            const char* buffer) const {
-  const Slot* const slot = find(handle);
-  if (slot == nullptr) {
-    return Failure::handle;
-  }
-  const auto at = bytes_of(offset);
-  const auto count = bytes_of(bytes);
-  if (!at || !count) {
-    return Failure::conversion;
-  }
-  const Status written = slot->file.write(
-      *at, {reinterpret_cast<const std::byte*>(buffer), static_cast<std::size_t>(*count)});
-  return written.ok() ? Failure::none : Failure::write;
+  return move(handle, offset, bytes, [&](const File& file, std::int64_t at, std::size_t count) {
+    const Status written = file.write(at, {reinterpret_cast<const std::byte*>(buffer), count});
+    return written.ok() ? Failure::none : Failure::write;
+  });
 }
 
 }  // namespace tessera::ga::pario

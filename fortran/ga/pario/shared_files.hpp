@@ -47,6 +47,9 @@ class SharedFiles {
     File file;
   };
   [[nodiscard]] const Slot* find(std::int64_t handle) const;
+  /// Returns act(file, offset, bytes).
+  template <class Act>
+  Failure move(std::int64_t handle, double offset, double bytes, const Act& act) const;
 
   std::array<Slot, max_files> slots_;
 };

@@ -20,12 +20,6 @@ void answer(long* where, std::int64_t number) noexcept {
   }
 }
 
-void begin_without_arguments() noexcept {
-  int count = 0;
-  char** none = nullptr;
-  tcgmsg::begin(&count, &none);
-}
-
 }  // namespace
 
 extern "C" {
@@ -37,10 +31,10 @@ void tcg_alt_pbegin(int* argc, char** argv[]) {
   tcgmsg::begin(argc, argv);
 }
 void tcg_pbeginf() {
-  begin_without_arguments();
+  tcgmsg::begin_without_arguments();
 }
 void tcg_pbginf() {
-  begin_without_arguments();
+  tcgmsg::begin_without_arguments();
 }
 void tcg_pend() {
   tcgmsg::end();

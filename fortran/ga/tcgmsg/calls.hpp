@@ -55,6 +55,7 @@ inline std::span<std::byte> bytes_of(void* buffer, std::int64_t length) noexcept
 }
 
 void begin(int* argc, char*** argv) noexcept;
+void begin_without_arguments() noexcept;
 [[noreturn]] void end() noexcept;
 inline std::int64_t nodes() noexcept {
   std::int64_t count = 0;

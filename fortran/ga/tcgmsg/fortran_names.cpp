@@ -24,21 +24,15 @@ Integer converted(const char* function, Integer count, std::size_t from, std::si
   return static_cast<Integer>(tcgmsg::convert(function, count, from, to));
 }
 
-void begin_without_arguments() noexcept {
-  int count = 0;
-  char** none = nullptr;
-  tcgmsg::begin(&count, &none);
-}
-
 }  // namespace
 
 extern "C" {
 
 void pbeginf_() {
-  begin_without_arguments();
+  tcgmsg::begin_without_arguments();
 }
 void pbginf_() {
-  begin_without_arguments();
+  tcgmsg::begin_without_arguments();
 }
 void pend_() {
   tcgmsg::end();

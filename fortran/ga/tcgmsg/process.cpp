@@ -39,6 +39,12 @@ void end_with(const char* message, std::int64_t code) noexcept {
   rma::end_job(code == 0 ? EXIT_FAILURE : static_cast<int>(code));
 }
 
+void begin_without_arguments() noexcept {
+  int count = 0;
+  char** none = nullptr;
+  begin(&count, &none);
+}
+
 void begin(int* argc, char*** argv) noexcept {
   guard("pbeginf", [&] { return Messages::begin(argc, argv); });
 }
