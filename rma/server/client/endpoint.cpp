@@ -393,8 +393,47 @@ Status ServerEndpoint::atomic(const Target& at, const AtomicRequest& atomic, Com
                   static_cast<std::uint64_t>(atomic.expected)};
   Awaited awaited;
   awaited.done = &done;
-  awaited.word = atomic.previous;
-  awaited.word_bytes = atomic.bytes;
+  if (atomic.previous_narrow != nullptr) {
+    awaited.bytes = reinterpret_cast<std::byte*>(atomic.previous_narrow);
+    awaited.size = sizeof *atomic.previous_narrow;
+  } else {
+    awaited.word = atomic.previous;
+    awaited.word_bytes = atomic.bytes;
+  }
+  return link_.ask(header, descriptor, std::move(awaited));
+}
+
+Status ServerEndpoint::atomic_list(const Target& at, const AtomicList& list, Completion& done) {
+  return more_parts(done, [&]() -> Status {
+    AtomicList batch = list;
+    for (std::size_t first = 0; first < list.items.size(); first += max_listed_atomics) {
+      batch.items =
+          list.items.subspan(first, std::min(max_listed_atomics, list.items.size() - first));
+      TESSERA_RETURN_IF_ERROR(announced(done, [&] { return atomic_batch(at, batch, done); }));
+    }
+    return {};
+  });
+}
+
+Status ServerEndpoint::atomic_batch(const Target& at, const AtomicList& batch, Completion& done) {
+  const AtomicList::Item& first = batch.items.front();
+  if (batch.items.size() == 1) {
+    return atomic(moved(at, static_cast<std::int64_t>(first.offset)), batch.request(first), done);
+  }
+  FrameHeader header = request(Kind::atomic, at);
+  std::vector<std::byte> descriptor;
+  encode_atomics(batch, descriptor);
+  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  const auto word = static_cast<std::size_t>(batch.bytes);
+  std::vector<Fragment> words;
+  words.reserve(batch.items.size());
+  for (const AtomicList::Item& each : batch.items) {
+    words.push_back({each.previous, each.offset, word});
+  }
+  Awaited awaited;
+  awaited.done = &done;
+  awaited.size = word * words.size();
+  awaited.places = std::make_unique<Scattered>(Scattered{nullptr, {}, std::move(words)});
   return link_.ask(header, descriptor, std::move(awaited));
 }
 
