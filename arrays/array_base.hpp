@@ -159,6 +159,9 @@ class ArrayBase {
   /// Local. The errors that a transfer of a box would find before it moves anything.
   [[nodiscard]] rma::Status check_transfer(const Box& box, const UntypedMemory& memory,
                                            const Transfer& transfer) const;
+  /// Local. Errors: unsupported if each node keeps an array of sums, and the transfer combines
+  /// elements by another operation.
+  [[nodiscard]] rma::Status check_operation(const Transfer& transfer) const;
   /// Local. For collectives whose members read, or write, elements of any owner. Errors: closed;
   /// invalid_argument if the access mode forbids it.
   [[nodiscard]] rma::Status check_readable() const;
