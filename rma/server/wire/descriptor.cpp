@@ -268,7 +268,7 @@ Status check_whole_elements(const Pattern& pattern, ElementType type) {
   return {};
 }
 
-constexpr const char* atomic_name = "atomic descriptor";
+constexpr const char* atomic_name = "descriptor of an atomic";
 
 // The bytes of one word of a list: its offset and operands.
 std::size_t item_bytes(AtomicRequest::Kind kind) noexcept {
