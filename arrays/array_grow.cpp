@@ -41,15 +41,15 @@ Result<BlockPartition1D> grown(const BlockPartition1D& partition, const BlockMap
         .hint("create the array with at least one index in that dimension");
   }
   if (may_have_more_blocks(map) && !partition.is_irregular()) {
-    const auto of_one_size =
-        BlockPartition1D::by_size(partition.extent(), partition.largest());
+    const auto of_one_size = BlockPartition1D::by_size(partition.extent(), partition.largest());
     if (of_one_size.ok() && *of_one_size == partition) {
       return BlockPartition1D::by_size(extent, partition.largest());
     }
   }
   const auto even = BlockPartition1D::even(partition.extent(), blocks);
-  return even.ok() && *even == partition ? BlockPartition1D::even(extent, blocks)
-                                         : BlockPartition1D::at_bounds(extent, starts_of(partition));
+  return even.ok() && *even == partition
+             ? BlockPartition1D::even(extent, blocks)
+             : BlockPartition1D::at_bounds(extent, starts_of(partition));
 }
 
 Result<BlockMap> map_of(const BlockMap& map, const Extents& blocks) {

@@ -115,8 +115,8 @@ class Halo {
   /// rank's elements have all contributions. Synchronises with neighbours only. Elements and ghost
   /// cells must not be used meanwhile. Errors: as start(); also unsupported (elements that are not
   /// numbers), invalid_argument (post() has already promised the ghost cells to an update). Cost
-  /// for each neighbour: three flags and an accumulate of its pieces. Sums of floating-point numbers
-  /// may differ in the last bits from run to run.
+  /// for each neighbour: three flags and an accumulate of its pieces. Sums of floating-point
+  /// numbers may differ in the last bits from run to run.
   rma::Status accumulate();
 
   /// Notifies the neighbours that they may write this rank's ghost cells for the next update. Until
@@ -197,7 +197,7 @@ class Halo {
   std::vector<std::byte> message_;  ///< the message that is being packed
   std::size_t bytes_from_others_ = 0;
   std::int32_t previous_round_ = 0;
-  std::int32_t round_ = 0;  ///< number of the update; the value of the flags
+  std::int32_t round_ = 0;             ///< number of the update; the value of the flags
   std::int32_t accumulate_round_ = 0;  ///< the same for accumulate(), whose flags are its own
   bool is_posted_ = false;             ///< post() was called for the next update
   bool is_in_progress_ = false;

@@ -35,9 +35,9 @@ rma::CopyShape reversed(const rma::CopyShape& shape) {
 
 Status Halo::add_own(const GhostPiece& piece) {
   const rma::RemoteAddress self = array_->region().at(array_->team().rank());
-  TESSERA_RETURN_IF_ERROR(rma::accumulate(
-      array_->job(), self + piece.from, array_->region().local() + piece.to, reversed(piece.shape),
-      rma::Scale::one(*array_->element().type)));
+  TESSERA_RETURN_IF_ERROR(
+      rma::accumulate(array_->job(), self + piece.from, array_->region().local() + piece.to,
+                      reversed(piece.shape), rma::Scale::one(*array_->element().type)));
   return clear_ghosts(piece);
 }
 

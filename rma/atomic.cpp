@@ -40,8 +40,8 @@ Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicReques
   const detail::WaitScope wait(is_inline ? nullptr : job.recorder(), detail::Wait::atomic, at.rank,
                                bytes);
   if (is_by_device) {
-    return detail::atomic_by_device(
-        job, {&region.segment(), located.member, at.offset, at.region}, at.rank, request);
+    return detail::atomic_by_device(job, {&region.segment(), located.member, at.offset, at.region},
+                                    at.rank, request);
   }
   const bool is_strict = region.options().atomics == Atomics::strict;
   const auto work = [&]() -> Status {

@@ -77,9 +77,9 @@ Status change_remote(JobState& job, const SliceAtomics& atomics, const detail::L
   const bool has_ticket = remote.path.strict && job.accumulate_tickets() != nullptr;
   if (has_ticket) {
     for (const AtomicList::Item& each : atomics.list.items) {
-      TESSERA_RETURN_IF_ERROR(atomic_remote(
-          remote.path, moved(remote.target, static_cast<std::int64_t>(each.offset)),
-          atomics.list.request(each)));
+      TESSERA_RETURN_IF_ERROR(
+          atomic_remote(remote.path, moved(remote.target, static_cast<std::int64_t>(each.offset)),
+                        atomics.list.request(each)));
     }
     return {};
   }
@@ -129,10 +129,9 @@ Status check_list(const AtomicWords<T>& words) {
         fmt::format("atomic operation {}, which does not exist", static_cast<int>(words.op)));
   }
   const auto check = [&](std::string_view name, std::size_t given) {
-    return given == count
-               ? Status()
-               : Status::error(Code::invalid_argument,
-                               fmt::format("{} {} for {} atomics", given, name, count));
+    return given == count ? Status()
+                          : Status::error(Code::invalid_argument,
+                                          fmt::format("{} {} for {} atomics", given, name, count));
   };
   TESSERA_RETURN_IF_ERROR(check("operands", words.operands.size()));
   TESSERA_RETURN_IF_ERROR(check("places for previous values", words.previous.size()));
@@ -161,8 +160,7 @@ std::vector<ListedWord> by_slice(const AtomicWords<T>& words) {
                .previous = &words.previous[i]}};
   }
   const auto comes_first = [](const ListedWord& a, const ListedWord& b) {
-    return a.at.rank != b.at.rank ? a.at.rank < b.at.rank
-                                  : a.at.region.value < b.at.region.value;
+    return a.at.rank != b.at.rank ? a.at.rank < b.at.rank : a.at.region.value < b.at.region.value;
   };
   if (!std::is_sorted(all.begin(), all.end(), comes_first)) {
     std::stable_sort(all.begin(), all.end(), comes_first);
@@ -185,15 +183,15 @@ Handle atomics_async(Job& job, const AtomicWords<T>& words) {
     std::vector<AtomicList::Item> items;
     for (auto first = sorted.begin(); first != sorted.end();) {
       peer = first->at.rank;
-      const auto next = std::find_if(
-          first, sorted.end(), [&](const ListedWord& each) { return !are_on_one_slice(each, *first); });
+      const auto next = std::find_if(first, sorted.end(), [&](const ListedWord& each) {
+        return !are_on_one_slice(each, *first);
+      });
       items.clear();
       std::transform(first, next, std::back_inserter(items),
                      [](const ListedWord& each) { return each.item; });
-      const SliceAtomics atomics{
-          first->at.rank,
-          first->at.region,
-          {static_cast<AtomicRequest::Kind>(words.op), sizeof(T), items}};
+      const SliceAtomics atomics{first->at.rank,
+                                 first->at.region,
+                                 {static_cast<AtomicRequest::Kind>(words.op), sizeof(T), items}};
       std::shared_ptr<detail::Operation> started;
       Status begun = start_on_slice(state, atomics, started);
       all.collect(Handle(std::move(started)));

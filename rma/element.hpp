@@ -137,8 +137,8 @@ inline std::size_t size_of(ElementType type) {
 /// "float64 complex" and the like, for messages.
 std::string_view to_string(ElementType type) noexcept;
 
-/// How an accumulate combines each target element with its source element. The numbers are also used
-/// on the wire.
+/// How an accumulate combines each target element with its source element. The numbers are also
+/// used on the wire.
 enum class AccumulateOp : std::uint8_t {
   sum,      ///< target + scale × source
   min,      ///< not complex; a NaN in the target or the source gives NaN
@@ -151,9 +151,10 @@ inline constexpr int accumulate_op_count = 6;
 
 /// True if elements of `type` can be combined by `op`.
 constexpr bool is_defined(ElementType type, AccumulateOp op) noexcept {
-  return is_valid(type) && (op == AccumulateOp::sum ||
-                            (op <= AccumulateOp::max ? !is_complex(type)
-                                                     : op <= AccumulateOp::bit_xor && is_integer(type)));
+  return is_valid(type) &&
+         (op == AccumulateOp::sum ||
+          (op <= AccumulateOp::max ? !is_complex(type)
+                                   : op <= AccumulateOp::bit_xor && is_integer(type)));
 }
 
 /// "min" and the like, for messages.
@@ -161,8 +162,8 @@ std::string_view to_string(AccumulateOp op) noexcept;
 
 /// What an accumulate does: the element type, the operation, and for sums the factor of the source.
 ///
-/// `Scale::of(2.0)` is `target += 2 × source` for double elements; the factor one is exact for every
-/// type. `Scale::by(AccumulateOp::max, ElementType::f64)` is `target = max(target, source)`.
+/// `Scale::of(2.0)` is `target += 2 × source` for double elements; the factor one is exact for
+/// every type. `Scale::by(AccumulateOp::max, ElementType::f64)` is `target = max(target, source)`.
 class Scale {
  public:
   template <Element T>
@@ -195,9 +196,9 @@ class Scale {
     return static_cast<ElementType>(static_cast<int>(type_) & ~undefined_bit);
   }
   [[nodiscard]] AccumulateOp op() const noexcept {
-    return form_ == Form::scaled_sum
-               ? AccumulateOp::sum
-               : static_cast<AccumulateOp>(static_cast<int>(form_) - static_cast<int>(Form::plain_sum));
+    return form_ == Form::scaled_sum ? AccumulateOp::sum
+                                     : static_cast<AccumulateOp>(static_cast<int>(form_) -
+                                                                 static_cast<int>(Form::plain_sum));
   }
   /// True if elements are combined as they are, without a factor.
   [[nodiscard]] bool is_one() const noexcept { return form_ != Form::scaled_sum; }

@@ -207,8 +207,8 @@ int tessera_array_accumulate(const tessera_array* array, const int64_t lo[], con
  * is null (not if it points to a null handle). Errors: also unsupported (an operation that the
  * elements don't have). */
 int tessera_array_accumulate_by(const tessera_array* array, const int64_t lo[], const int64_t hi[],
-                                tessera_accumulate_op op, const void* from,
-                                const int64_t strides[], tessera_handle** handle);
+                                tessera_accumulate_op op, const void* from, const int64_t strides[],
+                                tessera_handle** handle);
 
 /* One-sided. The same, non-blocking. A null handle becomes a new handle; a handle of pending
  * transfers takes this transfer too. The caller must wait for the handle, or detach it. Errors of
@@ -329,8 +329,8 @@ int tessera_array_sync(const tessera_array* array);
 /* Collective. Makes dimension `dim` longer. Elements keep their indices and values, new ones are
  * zero, and ghost cells are zero until they are updated. Plans of ghost cells, and accesses, of the
  * memory from before are closed. Errors, which leave the array as it was: invalid_argument (no such
- * dimension, a shorter extent, an access mode), unsupported (an overlay), no_memory. Cost: memory for
- * the old and the new array, and a copy of all elements. */
+ * dimension, a shorter extent, an access mode), unsupported (an overlay), no_memory. Cost: memory
+ * for the old and the new array, and a copy of all elements. */
 int tessera_array_grow(const tessera_array* array, int64_t dim, int64_t extent);
 
 /* --- how an array is used --------------------------------------------------------------------- */

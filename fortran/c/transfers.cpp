@@ -69,9 +69,8 @@ Result<Transfer> accumulate_to(const ArrayBase& array, const void* alpha) {
 Result<Transfer> combine_with(const ArrayBase& array, tessera_accumulate_op op) {
   TESSERA_RETURN_IF_ERROR(accumulate_to(array, nullptr).status());
   if (op < 0 || op >= rma::accumulate_op_count) {
-    return Status::error(Code::invalid_argument,
-                         "accumulate by operation " + std::to_string(op) +
-                             ", which does not exist");
+    return Status::error(Code::invalid_argument, "accumulate by operation " + std::to_string(op) +
+                                                     ", which does not exist");
   }
   return Transfer::accumulate(
       rma::Scale::by(static_cast<rma::AccumulateOp>(op), *array.element().type));
@@ -269,8 +268,8 @@ int tessera_array_accumulate_async(const tessera_array* array, const int64_t lo[
 }
 
 int tessera_array_accumulate_by(const tessera_array* array, const int64_t lo[], const int64_t hi[],
-                                tessera_accumulate_op op, const void* from,
-                                const int64_t strides[], tessera_handle** handle) {
+                                tessera_accumulate_op op, const void* from, const int64_t strides[],
+                                tessera_handle** handle) {
   return call_on(__func__, array, [&](const ArrayBase& to) {
     const TransferArguments asked{lo, hi, from, strides};
     return handle == nullptr ? transfer(to, asked, combine_with(to, op))

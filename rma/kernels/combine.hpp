@@ -11,9 +11,9 @@
 
 namespace tessera::rma::kernels {
 
-/// target[i] = target[i] op source[i] for bytes / size_of(scale.type()) elements. Neither side needs
-/// to be aligned. Requires: is_defined(scale.type(), scale.op()), and the operation is not a sum;
-/// `bytes` is a multiple of the element size; the two runs are equal or don't overlap.
+/// target[i] = target[i] op source[i] for bytes / size_of(scale.type()) elements. Neither side
+/// needs to be aligned. Requires: is_defined(scale.type(), scale.op()), and the operation is not a
+/// sum; `bytes` is a multiple of the element size; the two runs are equal or don't overlap.
 void combine_run(std::byte* target, const std::byte* source, std::size_t bytes,
                  const Scale& scale) noexcept;
 

@@ -177,11 +177,10 @@ class AccumulateAction {
                            fmt::format("accumulate by operation {}, which does not exist",
                                        static_cast<int>(combining)));
     }
-    return Status::error(Code::unsupported,
-                         fmt::format("accumulate by {} of {} elements", to_string(combining),
-                                     to_string(type)))
+    return Status::error(Code::unsupported, fmt::format("accumulate by {} of {} elements",
+                                                        to_string(combining), to_string(type)))
         .hint(combining <= AccumulateOp::max ? "complex numbers have no order: use real elements"
-                                      : "bitwise operations are for integers");
+                                             : "bitwise operations are for integers");
   }
 
   const Scale& scale_;

@@ -175,8 +175,8 @@ void atomics_remote(const RemotePath& path, const Target& at, const AtomicList& 
   }
   run_part(done, [&]() -> Status {
     for (const AtomicList::Item& each : list.items) {
-      TESSERA_RETURN_IF_ERROR(atomic_remote(
-          path, moved(at, static_cast<std::int64_t>(each.offset)), list.request(each)));
+      TESSERA_RETURN_IF_ERROR(atomic_remote(path, moved(at, static_cast<std::int64_t>(each.offset)),
+                                            list.request(each)));
     }
     return {};
   });

@@ -175,10 +175,10 @@ struct AtomicRequest {
   };
   static constexpr int kind_count = 8;
   Kind kind = Kind::fetch_add;
-  int bytes = 8;                     ///< 4 or 8; the target is aligned to it
-  std::int64_t operand = 0;          ///< added, stored or combined
-  std::int64_t expected = 0;         ///< compare_swap: stored only if the word is this
-  std::int64_t* previous = nullptr;  ///< receives the word from before, sign-extended
+  int bytes = 8;                            ///< 4 or 8; the target is aligned to it
+  std::int64_t operand = 0;                 ///< added, stored or combined
+  std::int64_t expected = 0;                ///< compare_swap: stored only if the word is this
+  std::int64_t* previous = nullptr;         ///< receives the word from before, sign-extended
   std::int32_t* previous_narrow = nullptr;  ///< receives a word of 4 bytes, in place of `previous`
 
   /// Stores the word from before. Requires: one of the two pointers is set.

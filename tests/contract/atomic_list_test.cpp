@@ -40,10 +40,11 @@ TYPED_TEST(AtomicLists, ReturnTheOldValueOfEachOperation) {
     };
     constexpr T least = std::numeric_limits<T>::min();
     const std::vector<Step> steps{
-        {AtomicOp::add, 7, 7},       {AtomicOp::min, 9, 7},       {AtomicOp::min, -3, -3},
-        {AtomicOp::max, -4, -3},     {AtomicOp::max, 12, 12},     {AtomicOp::bit_or, 3, 15},
-        {AtomicOp::bit_and, 10, 10}, {AtomicOp::bit_xor, -1, -11}, {AtomicOp::swap, least, least},
-        {AtomicOp::add, -1, std::numeric_limits<T>::max()}};
+        {AtomicOp::add, 7, 7},          {AtomicOp::min, 9, 7},
+        {AtomicOp::min, -3, -3},        {AtomicOp::max, -4, -3},
+        {AtomicOp::max, 12, 12},        {AtomicOp::bit_or, 3, 15},
+        {AtomicOp::bit_and, 10, 10},    {AtomicOp::bit_xor, -1, -11},
+        {AtomicOp::swap, least, least}, {AtomicOp::add, -1, std::numeric_limits<T>::max()}};
     T before = 0;
     for (const Step& step : steps) {
       T previous = 77;
@@ -108,13 +109,15 @@ TYPED_TEST(AtomicLists, ChangeWordsOfAllRanks) {
     }
     ASSERT_TRUE(ok(job.barrier()));
     std::vector<T> previous(at.size());
-    Handle handle = atomics_async<T>(job, {AtomicOp::max, at, std::vector<T>(at.size(), T{0}), previous});
+    Handle handle =
+        atomics_async<T>(job, {AtomicOp::max, at, std::vector<T>(at.size(), T{0}), previous});
     ASSERT_TRUE(ok(handle.wait()));
     EXPECT_EQ(previous, operands);
     const std::vector<T> ones(at.size(), T{1});
     ASSERT_TRUE(ok(atomics<T>(job, {AtomicOp::add, at, ones, previous})));
     ASSERT_TRUE(ok(job.barrier()));
-    ASSERT_TRUE(ok(atomics<T>(job, {AtomicOp::bit_or, at, std::vector<T>(at.size(), T{0}), previous})));
+    ASSERT_TRUE(
+        ok(atomics<T>(job, {AtomicOp::bit_or, at, std::vector<T>(at.size(), T{0}), previous})));
     for (std::size_t i = 0; i < previous.size(); ++i) {
       ASSERT_EQ(previous[i], operands[i] + job.size()) << "word " << i;
     }

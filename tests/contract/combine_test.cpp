@@ -162,7 +162,8 @@ TEST_P(Combine, AppliesEachFragmentOfAListAndOfAnAggregate) {
         // The third fragment overlaps the first two.
         std::vector<Fragment> list;
         for (const auto [from, to, count] : {std::array{0, 3, 4}, {4, 9, 5}, {10, 5, 6}}) {
-          list.push_back({&source[static_cast<std::size_t>(from)], static_cast<std::uint64_t>(to) * sizeof(T),
+          list.push_back({&source[static_cast<std::size_t>(from)],
+                          static_cast<std::uint64_t>(to) * sizeof(T),
                           static_cast<std::size_t>(count) * sizeof(T)});
           for (int i = 0; i < count; ++i) {
             T& element = expected[static_cast<std::size_t>(to + i)];
@@ -282,12 +283,12 @@ TEST(CombineRefused, NamesTheOperationAndTheType) {
     EXPECT_TRUE(fails(accumulate(job, at, &one, CopyShape::rows(8, 2, 8, 16),
                                  Scale::by(AccumulateOp::bit_or, ElementType::f32)),
                       Code::unsupported, {"accumulate by bit_or of float32 elements"}));
-    EXPECT_TRUE(fails(accumulate(job, at, &one, 8,
-                                 Scale::by(static_cast<AccumulateOp>(17), ElementType::i32)),
-                      Code::invalid_argument, {"accumulate by operation 6, which does not exist"}));
-    EXPECT_TRUE(fails(accumulate(job, at, &one, 8,
-                                 Scale::by(AccumulateOp::max, static_cast<ElementType>(77))),
-                      Code::invalid_argument, {"element type 77, which does not exist"}));
+    EXPECT_TRUE(fails(
+        accumulate(job, at, &one, 8, Scale::by(static_cast<AccumulateOp>(17), ElementType::i32)),
+        Code::invalid_argument, {"accumulate by operation 6, which does not exist"}));
+    EXPECT_TRUE(fails(
+        accumulate(job, at, &one, 8, Scale::by(AccumulateOp::max, static_cast<ElementType>(77))),
+        Code::invalid_argument, {"element type 77, which does not exist"}));
     std::vector<std::byte> slice(64);
     ASSERT_TRUE(ok(get(job, at, slice.data(), 64)));
     EXPECT_EQ(slice, std::vector<std::byte>(64));

@@ -396,9 +396,10 @@ TEST(AccumulateTerms, AreRefusedIfTheyMakeNoSense) {
             "an accumulate descriptor names element type 12 (0); valid are 0 to 11");
   bad = bytes;
   bad[2] = std::byte{6};
-  EXPECT_EQ(refusal(decode_accumulate(bad)),
-            "an accumulate descriptor of float32 names operation 6; valid are 0 to 5 if defined for "
-            "it");
+  EXPECT_EQ(
+      refusal(decode_accumulate(bad)),
+      "an accumulate descriptor of float32 names operation 6; valid are 0 to 5 if defined for "
+      "it");
   bad[2] = static_cast<std::byte>(AccumulateOp::bit_or);
   EXPECT_NE(refusal(decode_accumulate(bad)).find("float32 names operation 3"), std::string::npos);
   bad[2] = static_cast<std::byte>(AccumulateOp::max);

@@ -467,8 +467,8 @@ Result<AtomicListTerms> decode_atomics(std::span<const std::byte> bytes) {
   AtomicListTerms list;
   TESSERA_ASSIGN_OR_RETURN(list.terms, terms_in(head));
   if (head.count == 0 || head.count > max_listed_atomics) {
-    return refuse(fmt::format("a list has {} atomics; 1 to {} are possible", head.count,
-                              max_listed_atomics));
+    return refuse(
+        fmt::format("a list has {} atomics; 1 to {} are possible", head.count, max_listed_atomics));
   }
   TESSERA_RETURN_IF_ERROR(
       expect(reader, std::uint64_t{head.count} * item_bytes(list.terms.kind), atomic_name));
@@ -481,8 +481,8 @@ Result<AtomicListTerms> decode_atomics(std::span<const std::byte> bytes) {
     }
     if (each.offset > static_cast<std::uint64_t>(max_reach_bytes) ||
         each.offset % head.second != 0) {
-      return refuse(fmt::format("a list has an atomic of {} bytes at offset {}", head.second,
-                                each.offset));
+      return refuse(
+          fmt::format("a list has an atomic of {} bytes at offset {}", head.second, each.offset));
     }
   }
   return list;

@@ -110,8 +110,7 @@ Result<bool> WindowEndpoint::accumulate_shape_now(const Target& to, const void* 
   const WindowLocation location = location_of(to);
   if (!is_shared(location.window, shape.run_bytes) || WindowSegment::of(to).is_strict() ||
       !scale.is_one() || adds_at_origin(location.window, scale) ||
-      uses_swaps(location.window, scale) ||
-      methods_.of_shape(shape, true) == Method::direct) {
+      uses_swaps(location.window, scale) || methods_.of_shape(shape, true) == Method::direct) {
     return false;
   }
   const auto* const source = static_cast<const std::byte*>(from);

@@ -50,9 +50,8 @@ Status combine_element(const Run& run, const std::byte* from, const Scale& scale
   const MPI_Datatype type = sizeof(Word) == sizeof(std::int32_t) ? MPI_INT32_T : MPI_INT64_T;
   const MPI_Aint at = aint(run.displacement);
   Word seen = 0;
-  TESSERA_RETURN_IF_ERROR(
-      check("MPI_Fetch_and_op",
-            MPI_Fetch_and_op(nullptr, &seen, type, run.rank, at, MPI_NO_OP, run.handle())));
+  TESSERA_RETURN_IF_ERROR(check("MPI_Fetch_and_op", MPI_Fetch_and_op(nullptr, &seen, type, run.rank,
+                                                                     at, MPI_NO_OP, run.handle())));
   TESSERA_RETURN_IF_ERROR(run.window.flush(run.rank));
   while (true) {
     const Word expected = seen;
@@ -62,8 +61,8 @@ Status combine_element(const Run& run, const std::byte* from, const Scale& scale
       return {};
     }
     TESSERA_RETURN_IF_ERROR(
-        check("MPI_Compare_and_swap", MPI_Compare_and_swap(&wanted, &expected, &seen, type,
-                                                           run.rank, at, run.handle())));
+        check("MPI_Compare_and_swap",
+              MPI_Compare_and_swap(&wanted, &expected, &seen, type, run.rank, at, run.handle())));
     TESSERA_RETURN_IF_ERROR(run.window.flush(run.rank));
     if (seen == expected) {
       return {};

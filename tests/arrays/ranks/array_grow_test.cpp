@@ -82,15 +82,18 @@ TEST(ArrayGrow, KeepsElementsOfEveryDistribution) {
     check_growth(create(Extents{7, 11}, options));
     check_growth(create(Extents{13}, options));
     check_growth(create(Extents{3, 4, 5}, {.name = "G", .team = team, .ghosts = {1, 1, 0}}));
-    check_growth(create(Extents{5, 6}, {.name = "G", .team = team, .order = MemoryOrder::column_major}));
+    check_growth(
+        create(Extents{5, 6}, {.name = "G", .team = team, .order = MemoryOrder::column_major}));
     check_growth(create(Distribution::block_cyclic({9, 10}, {2, 3}, ranks).value(), options));
     check_growth(create(Distribution::tiled({9, 8}, {2, 2}, {ranks, 1}, ranks).value(), options));
-    check_growth(create(Distribution::scalapack({9, 8}, {2, 3}, {1, ranks}, ranks).value(), options));
+    check_growth(
+        create(Distribution::scalapack({9, 8}, {2, 3}, {1, ranks}, ranks).value(), options));
     std::vector<std::vector<std::int64_t>> starts(2, {0});
     for (std::int64_t rank = 1; rank < ranks; ++rank) {
       starts[1].push_back(rank * rank);
     }
-    check_growth(create(Distribution::irregular({4, ranks * ranks + 2}, starts, ranks).value(), options));
+    check_growth(
+        create(Distribution::irregular({4, ranks * ranks + 2}, starts, ranks).value(), options));
     const std::vector<rma::TeamRank> holders{rma::TeamRank{team.size() - 1}};
     check_growth(create(Distribution::restricted({6, 5}, holders, ranks).value(), options));
   });
@@ -100,9 +103,8 @@ TEST(ArrayGrow, CutsTheDimensionAgainAsBefore) {
   on_team([](Job& job, Team& team) {
     const std::int64_t ranks = team.size();
     const ArrayOptions options{.name = "G", .team = team};
-    auto even = Array<double>::create(
-                    job, {2 * ranks, 3},
-                    {.name = "G", .team = team, .process_grid = {ranks, 1}})
+    auto even = Array<double>::create(job, {2 * ranks, 3},
+                                      {.name = "G", .team = team, .process_grid = {ranks, 1}})
                     .value();
     ASSERT_TRUE(ok(even.grow(0, 4 * ranks)));
     EXPECT_EQ(even.own_box().extent(0), 4);
@@ -112,9 +114,9 @@ TEST(ArrayGrow, CutsTheDimensionAgainAsBefore) {
     ASSERT_TRUE(ok(empty));
     ASSERT_TRUE(ok(empty->grow(1, 2)));
     EXPECT_EQ(empty->box().volume(), 2 * ranks);
-    auto cyclic =
-        Array<double>::create(job, Distribution::block_cyclic({6 * ranks}, {2}, ranks).value(), options)
-            .value();
+    auto cyclic = Array<double>::create(
+                      job, Distribution::block_cyclic({6 * ranks}, {2}, ranks).value(), options)
+                      .value();
     ASSERT_TRUE(ok(cyclic.grow(0, 8 * ranks)));
     EXPECT_EQ(cyclic.distribution().block_count(team.rank()), 4);
     EXPECT_EQ(cyclic.distribution().partition(0).largest(), 2);
@@ -141,8 +143,9 @@ TEST(ArrayGrow, RefusesWhatItCannotDoAndChangesNothing) {
   on_team([](Job& job, Team& team) {
     auto array = Array<std::int64_t>::create(job, {5, 6}, {.name = "G", .team = team}).value();
     write_box(array, array.box());
-    EXPECT_TRUE(fails(array.grow(2, 9), Code::invalid_argument,
-                      {"there is no dimension 2; the array has 2", "growing dimension 2 of array 'G'"}));
+    EXPECT_TRUE(
+        fails(array.grow(2, 9), Code::invalid_argument,
+              {"there is no dimension 2; the array has 2", "growing dimension 2 of array 'G'"}));
     EXPECT_TRUE(fails(array.grow(-1, 9), Code::invalid_argument, {"there is no dimension -1"}));
     EXPECT_TRUE(fails(array.grow(1, 5), Code::invalid_argument,
                       {"5 is less than its extent 6: arrays do not shrink"}));
@@ -171,8 +174,8 @@ TEST(ArrayCombine, TakesEveryOperationAndSelection) {
     const std::vector<std::int32_t> values(static_cast<std::size_t>(half.volume()), me + 1);
     ASSERT_TRUE(ok(array.accumulate(half, values, AccumulateOp::max)));
     const std::vector<std::int32_t> bits(static_cast<std::size_t>(extent), 1 << me);
-    ASSERT_TRUE(ok(array.accumulate(Section(Box({0, 2}, {extent, 4}), {1, 2}), bits,
-                                    AccumulateOp::bit_or)));
+    ASSERT_TRUE(ok(
+        array.accumulate(Section(Box({0, 2}, {extent, 4}), {1, 2}), bits, AccumulateOp::bit_or)));
     std::vector<Index> at;
     for (std::int64_t row = 0; row < extent; ++row) {
       at.push_back({row, 3});
@@ -196,10 +199,11 @@ TEST(ArrayCombine, RefusesOperationsThatTheElementsDoNotHave) {
   on_team([](Job& job, Team& team) {
     auto array = Array<double>::create(job, {8}, {.name = "C", .team = team}).value();
     const std::vector<double> values(8, 1);
-    EXPECT_TRUE(fails(array.accumulate(array.box(), values, AccumulateOp::bit_or), Code::unsupported,
+    EXPECT_TRUE(fails(array.accumulate(array.box(), values, AccumulateOp::bit_or),
+                      Code::unsupported,
                       {"accumulate by bit_or of float64 elements", "array 'C'"}));
-    ASSERT_TRUE(ok(array.set_access_mode(rma::AccessMode::accumulate_only,
-                                         {.copy_on_each_node = true})));
+    ASSERT_TRUE(
+        ok(array.set_access_mode(rma::AccessMode::accumulate_only, {.copy_on_each_node = true})));
     const rma::Status most = array.accumulate(array.box(), values, AccumulateOp::max);
     if (!most.ok()) {  // only if there are several nodes
       EXPECT_TRUE(fails(most, Code::unsupported,

@@ -43,9 +43,8 @@ template <class T>
 void prepare_sums(Array<T>& array) {
   auto access = array.local().value();
   const auto view = access.view();
-  for_each_index(access.with_ghosts(), [&](const Index& cell) {
-    view[cell] = value_of<T>(array.team().rank(), cell);
-  });
+  for_each_index(access.with_ghosts(),
+                 [&](const Index& cell) { view[cell] = value_of<T>(array.team().rank(), cell); });
   EXPECT_TRUE(ok(access.end()));
 }
 
@@ -61,9 +60,8 @@ void check_sums(Array<T>& array, const HaloOptions& options, const Extents& widt
   const auto key = [](const Index& cell) {
     return std::vector<std::int64_t>(cell.begin(), cell.end());
   };
-  for_each_index(own, [&](const Index& cell) {
-    sums[key(cell)] = value_of<T>(array.team().rank(), cell);
-  });
+  for_each_index(
+      own, [&](const Index& cell) { sums[key(cell)] = value_of<T>(array.team().rank(), cell); });
   for (std::int32_t rank = 0; rank < array.team().size(); ++rank) {
     const Box box = array.box_of(rma::TeamRank{rank});
     if (box.is_empty()) {
@@ -110,7 +108,8 @@ void check_accumulate(Job& job, const Team& team, const Extents& extents, const 
 
 TEST(HaloAccumulate, AddsPeriodicGhostCellsWithCorners) {
   on_team([](Job& job, Team& team) {
-    check_accumulate<double>(job, team, {16, 15, 14}, {1, 1, 1}, {.periodic = PeriodicDims().set()});
+    check_accumulate<double>(job, team, {16, 15, 14}, {1, 1, 1},
+                             {.periodic = PeriodicDims().set()});
     check_accumulate<std::int32_t>(job, team, {23, 21}, {3, 2}, {.periodic = PeriodicDims().set()});
     check_accumulate<float>(job, team, {29}, {2}, {.periodic = PeriodicDims().set()});
   });
