@@ -173,6 +173,25 @@ class Array : public ArrayBase {
                                                    rma::Scale::of<Number>(alpha));
   }
 
+  /// One-sided. element = element op source for each element of a selection, such as the greater of
+  /// the two; atomic for each element with respect to accumulates of any operation. Complete: as
+  /// put(). Errors: also unsupported (complex numbers have no order, bitwise operations are for
+  /// integers; each node keeps an array of sums).
+  template <SelectionOf<T> S = Box>
+  rma::Status accumulate(const S& where, const LocalMemory<const ElementIn<S>>& from,
+                         rma::AccumulateOp op) const {
+    using Number = typename detail::Computable<ElementIn<S>>::type;
+    return transfer_as<Transfer::Kind::accumulate>(untyped(where), from,
+                                                   rma::Scale::by(op, rma::element_type<Number>()));
+  }
+  template <SelectionOf<T> S = Box>
+  rma::Handle accumulate_async(const S& where, const LocalMemory<const ElementIn<S>>& from,
+                               rma::AccumulateOp op) const {
+    using Number = typename detail::Computable<ElementIn<S>>::type;
+    return transfer_async(untyped(where), from,
+                          Transfer::accumulate(rma::Scale::by(op, rma::element_type<Number>())));
+  }
+
   /// Start a put, get or accumulate. Complete: locally after wait() of the handle. Errors: reported
   /// by wait().
   template <SelectionOf<T> S = Box>

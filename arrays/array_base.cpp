@@ -329,7 +329,9 @@ std::string ArrayBase::describe() const {
 }
 
 std::string_view ArrayBase::closed_reason() const noexcept {
-  return region_ ? "freed" : job_ ? "moved from" : "never made";
+  return region_ ? (life_->is_grown ? "grown, which freed this memory of it" : "freed")
+         : job_  ? "moved from"
+                 : "never made";
 }
 
 Status ArrayBase::closed(std::string array) const {

@@ -139,6 +139,19 @@ class ArrayBase {
   ArrayBase& operator=(ArrayBase&& other) noexcept;
   ~ArrayBase();
 
+  /// Collective. Makes dimension `dim` longer, for example by time steps. Existing elements keep
+  /// their indices and values; new ones are zero, and so are all ghost cells until they are
+  /// updated. The other dimensions stay as they are distributed. Dimension `dim` is distributed
+  /// again as before: evenly if it was even, with more blocks of the same size in cyclic
+  /// distributions, and else the last block becomes longer. So elements move to other ranks only if
+  /// `dim` was cut. Views, Halos and other handles of the memory from before are closed, whose
+  /// errors say that the array was grown. Memory given to attach() is no longer used. Errors, which
+  /// leave the array as it was: invalid_argument (no such dimension, a shorter extent, an access
+  /// mode other than the first), unsupported (an overlay; a dimension without blocks), no_memory,
+  /// closed. Cost: memory for the old and the new array together, and a copy of all elements; so
+  /// grow by many steps at a time.
+  rma::Status grow(int dim, std::int64_t extent);
+
   /// Collective. Frees the memory. Requires: operations on the array are complete. Idempotent.
   rma::Status free();
   /// Local. Errors: closed if the array was freed, moved from or never made.
@@ -159,6 +172,9 @@ class ArrayBase {
   /// Local. The errors that a transfer of a box would find before it moves anything.
   [[nodiscard]] rma::Status check_transfer(const Box& box, const UntypedMemory& memory,
                                            const Transfer& transfer) const;
+  /// Local. Errors: unsupported if each node keeps an array of sums, and the transfer combines
+  /// elements by another operation.
+  [[nodiscard]] rma::Status check_operation(const Transfer& transfer) const;
   /// Local. For collectives whose members read, or write, elements of any owner. Errors: closed;
   /// invalid_argument if the access mode forbids it.
   [[nodiscard]] rma::Status check_readable() const;

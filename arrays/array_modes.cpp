@@ -105,6 +105,16 @@ Status ArrayBase::explain_use(Use use) const {
           .hint("end this mode first, with set_access_mode(AccessMode::any)"));
 }
 
+Status ArrayBase::check_operation(const Transfer& transfer) const {
+  if (!node_copy_ || transfer.kind != Transfer::Kind::accumulate || transfer.scale->is_sum()) {
+    return {};
+  }
+  return Status::error(Code::unsupported,
+                       fmt::format("accumulate by {} while each node keeps an array of sums",
+                                   rma::to_string(transfer.scale->op())))
+      .hint("set the access mode without copy_on_each_node");
+}
+
 Status ArrayBase::check_readable() const {
   TESSERA_RETURN_IF_ERROR(check_transfer(Transfer::get()));
   return check_local_access();

@@ -348,7 +348,9 @@ Status ArrayBase::transfer_patches(const Box& box, const UntypedMemory& memory,
   const Use use = use_of(transfer.kind);
   TESSERA_RETURN_IF_ERROR(check(use, box, memory));
   if (node_copy_) [[unlikely]] {
-    return explain(node_copy_->transfer(box, memory, transfer), to_string(use), box);
+    Status allowed = check_operation(transfer);
+    return explain(allowed.ok() ? node_copy_->transfer(box, memory, transfer) : std::move(allowed),
+                   to_string(use), box);
   }
   std::optional<PatchTransfer> last;
   Handle far;
@@ -381,7 +383,9 @@ Handle ArrayBase::transfer_async(const Selection& where, const UntypedMemory& me
     return failed(std::move(wrong));
   }
   if (node_copy_) [[unlikely]] {
-    return node_copy_->transfer_async(where, memory, transfer);
+    Status allowed = check_operation(transfer);
+    return allowed.ok() ? node_copy_->transfer_async(where, memory, transfer)
+                        : failed(explain(std::move(allowed), to_string(use), where));
   }
   Handle all;
   Status status = for_each_patch(use, where, memory, [&](const PatchTransfer& part, bool) {

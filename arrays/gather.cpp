@@ -344,6 +344,9 @@ Status transfer_elements(const ArrayBase& array, const IndexList& indices, void*
         "{} of {} elements of {}", verb_of(transfer.kind), indices.count(), array.describe())));
   };
   Status status = array.check_transfer(transfer);
+  if (status.ok()) {
+    status = array.check_operation(transfer);
+  }
   if (status.ok() && count_values < indices.count()) {
     status = Status::error(Code::invalid_argument,
                            fmt::format("{} values for {} elements", count_values, indices.count()));

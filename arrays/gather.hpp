@@ -98,4 +98,14 @@ rma::Status scatter_accumulate(const Array<T>& array, const IndexList& indices,
                            Transfer::accumulate(rma::Scale::of(alpha)));
 }
 
+/// One-sided. The same with another operation than a sum, such as the greater of the two. Errors:
+/// also unsupported, as Array::accumulate().
+template <rma::Element T>
+rma::Status scatter_accumulate(const Array<T>& array, const IndexList& indices,
+                               std::type_identity_t<std::span<const T>> values,
+                               rma::AccumulateOp op) {
+  return transfer_elements(array, indices, const_cast<T*>(values.data()), std::ssize(values),
+                           Transfer::accumulate(rma::Scale::by(op, rma::element_type<T>())));
+}
+
 }  // namespace tessera::arrays

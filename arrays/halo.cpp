@@ -214,7 +214,7 @@ void Halo::add_neighbour(const HaloPlan& plan, const PackedHaloExchange::Sender&
 
 rma::RemoteAddress Halo::word(TeamRank rank, const PackedHaloExchange::Sender& at,
                               Word which) const {
-  return control_.at(rank, at.flags + (which == Word::ready ? 0 : sizeof(std::int32_t)));
+  return control_.at(rank, at.flags + static_cast<std::uint64_t>(which) * sizeof(std::int32_t));
 }
 
 // The offset of this round's buffer.
@@ -228,21 +228,21 @@ Status Halo::tell(const Neighbour& neighbour, Word which, std::int32_t value) {
 
 // With packed messages a flag may be one round ahead, since their sender needs no flag from this
 // rank for the next round. Such a flag also means that this round's message arrived.
-Status Halo::wait_for(const Neighbour& neighbour, Word which) {
+Status Halo::wait_for(const Neighbour& neighbour, Word which, std::int32_t previous_round) {
   const rma::Team& team = array_->team();
   const rma::WorldRank writer = team.world_rank(neighbour.rank);
   const rma::Label label{.verb = "halo", .kind = "array", .name = array_->name()};
   TESSERA_ASSIGN_OR_RETURN(
       const std::int32_t told,
       rma::wait_for_flag_change(array_->job(), word(team.rank(), neighbour.incoming, which),
-                                previous_round_, writer, &label));
+                                previous_round, writer, &label));
   return told > 0 ? Status() : decode(told, writer);
 }
 
 // An even number of rounds, so that the two message buffers still alternate after a wrap-around.
-std::int32_t Halo::next_round() const noexcept {
+std::int32_t Halo::next_round(std::int32_t round) noexcept {
   constexpr std::int32_t last = std::numeric_limits<std::int32_t>::max() - 1;
-  return round_ % last + 1;
+  return round % last + 1;
 }
 
 Status Halo::free() {
@@ -280,7 +280,7 @@ Status Halo::post() {
   if (is_posted_) {
     return {};
   }
-  if (Status status = notify_ready(next_round()); !status.ok()) {
+  if (Status status = notify_ready(next_round(round_)); !status.ok()) {
     return explain(give_up(std::move(status)), *array_);
   }
   is_posted_ = true;
@@ -291,7 +291,7 @@ Status Halo::post() {
 Status Halo::give_up(Status reason) {
   const std::int32_t told = encode(reason, array_->job().rank());
   for (const Neighbour& neighbour : neighbours_) {
-    for (const Word which : {Word::ready, Word::arrived}) {
+    for (const Word which : {Word::ready, Word::arrived, Word::may_add, Word::added}) {
       tell(neighbour, which, told).ignore("the neighbour may be the lost rank");
     }
   }
@@ -385,7 +385,7 @@ Result<HaloUpdate> Halo::start() {
   TESSERA_RETURN_IF_ERROR(explain(check_usable(), *array_));
   note_reads();
   previous_round_ = round_;
-  round_ = next_round();
+  round_ = next_round(round_);
   Handle puts;
   if (Status status = exchange(puts); !status.ok()) {
     puts.wait().ignore("the first error is returned");
@@ -408,7 +408,7 @@ Status Halo::exchange(Handle& puts) {
   TESSERA_RETURN_IF_ERROR(copy_own(own_pieces_));
   for (const Neighbour& neighbour : neighbours_) {
     if (neighbour.packing.empty()) {
-      TESSERA_RETURN_IF_ERROR(wait_for(neighbour, Word::ready));
+      TESSERA_RETURN_IF_ERROR(wait_for(neighbour, Word::ready, previous_round_));
       const rma::CoalescingScope one_message(array_->job());
       puts.collect(put_layers(neighbour));
       TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::arrived, round_));
@@ -422,7 +422,7 @@ Status Halo::finish(Handle puts) {
   Status status = puts.wait();
   for (auto neighbour = neighbours_.begin(); neighbour != neighbours_.end() && status.ok();
        ++neighbour) {
-    status = wait_for(*neighbour, Word::arrived);
+    status = wait_for(*neighbour, Word::arrived, previous_round_);
     if (status.ok()) {
       status = unpack_message(*neighbour);
     }

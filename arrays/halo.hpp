@@ -15,6 +15,8 @@
 //     … work that needs no ghost cells and changes no own elements …
 //     update.finish();
 //
+//     halo.accumulate();                              // the reverse: ghost cells to their owners
+//
 //     halo.post();                                    // or earlier: the ghost cells are not needed
 //     … work that changes own elements …              // until the next update
 //     HaloUpdate update = halo.start().value();       // waits for no neighbour that has posted
@@ -105,6 +107,18 @@ class Halo {
   /// After an error no update is in progress.
   rma::Result<HaloUpdate> start();
 
+  /// Collective. The reverse of update(): adds each ghost cell to the element that it copies, and
+  /// makes it zero. So contributions that ranks have computed into their ghost cells, such as
+  /// charges of particles near a boundary, reach their owners; a cell that is the image of an
+  /// element several times adds to it each time. Cells outside the array in dimensions that are not
+  /// periodic, and those that an update leaves out, keep their values. Complete: at return this
+  /// rank's elements have all contributions. Synchronises with neighbours only. Elements and ghost
+  /// cells must not be used meanwhile. Errors: as start(); also unsupported (elements that are not
+  /// numbers), invalid_argument (post() has already promised the ghost cells to an update). Cost
+  /// for each neighbour: three flags and an accumulate of its pieces. Sums of floating-point
+  /// numbers may differ in the last bits from run to run.
+  rma::Status accumulate();
+
   /// Notifies the neighbours that they may write this rank's ghost cells for the next update. Until
   /// that update is finished, this rank must not touch them; own elements may still change. Ranks
   /// that reach start() earlier than others then need not wait there (as MPI_Win_post does for a
@@ -154,14 +168,14 @@ class Halo {
   /// The flags of a neighbour in this rank's part of the control region. Each holds the number of
   /// the last round in which the neighbour was ready, or its data had come; a value below zero says
   /// why the neighbour gave up.
-  enum class Word : std::uint8_t { ready, arrived };
+  enum class Word : std::uint8_t { ready, arrived, may_add, added };
   [[nodiscard]] rma::RemoteAddress word(rma::TeamRank rank, const PackedHaloExchange::Sender& at,
                                         Word which) const;
   [[nodiscard]] std::uint64_t buffer_offset(const PackedHaloExchange::Sender& at) const;
   rma::Status tell(const Neighbour& neighbour, Word which, std::int32_t value);
-  rma::Status wait_for(const Neighbour& neighbour, Word which);
+  rma::Status wait_for(const Neighbour& neighbour, Word which, std::int32_t previous_round);
   [[nodiscard]] rma::Status check_usable() const;
-  [[nodiscard]] std::int32_t next_round() const noexcept;
+  [[nodiscard]] static std::int32_t next_round(std::int32_t round) noexcept;
   rma::Status notify_ready(std::int32_t round);
   rma::Status copy_own(std::span<const GhostPiece> pieces);
   rma::Status copy_interleaved(std::span<const GhostPiece> pieces);
@@ -169,6 +183,10 @@ class Halo {
   rma::Status send_packed(const Neighbour& neighbour);
   rma::Status unpack_message(const Neighbour& neighbour);
   rma::Status exchange(rma::Handle& puts);
+  rma::Status add_own(const GhostPiece& piece);
+  rma::Status add_layers(const Neighbour& neighbour, std::int32_t round);
+  rma::Status clear_ghosts(const GhostPiece& piece);
+  rma::Status add_back();
   rma::Status finish(rma::Handle puts);
   rma::Status give_up(rma::Status reason);
 
@@ -181,8 +199,9 @@ class Halo {
   std::vector<Box> sent_;           ///< own elements that are sent, for the race check, if it is on
   std::size_t bytes_from_others_ = 0;
   std::int32_t previous_round_ = 0;
-  std::int32_t round_ = 0;  ///< number of the update; the value of the flags
-  bool is_posted_ = false;  ///< post() was called for the next update
+  std::int32_t round_ = 0;             ///< number of the update; the value of the flags
+  std::int32_t accumulate_round_ = 0;  ///< the same for accumulate(), whose flags are its own
+  bool is_posted_ = false;             ///< post() was called for the next update
   bool is_in_progress_ = false;
   bool is_freed_ = false;
   rma::Status exchange_failure_;  ///< the error, if this rank gave up

@@ -47,8 +47,10 @@ std::string explain(const Box& box, const Box& covered) {
 template <class Used>
 std::string sentence(const Used& used, const Box& covered, const ArrayState* life) {
   const std::string of = life == nullptr ? "local memory" : fmt::format("array '{}'", life->name);
-  const std::string why = life != nullptr && life->is_freed ? std::string("the array was freed")
-                                                            : explain(used, covered);
+  const bool is_freed = life != nullptr && life->is_freed;
+  const std::string why = !is_freed        ? explain(used, covered)
+                          : life->is_grown ? std::string("the array was grown")
+                                           : std::string("the array was freed");
   return fmt::format("tessera: {} of a view of {}, which covers {}: {}\n", to_string(used), of,
                      to_string(covered), why);
 }

@@ -49,6 +49,8 @@ class RaceLog;
 struct ArrayState {
   std::string name;
   std::atomic<bool> is_freed{false};
+  std::atomic<bool> is_grown{
+      false};                      ///< the reason why it is freed: the array has other memory now
   std::shared_ptr<RaceLog> races;  ///< null unless TESSERA_CHECK=races is set
 };
 

@@ -54,4 +54,23 @@ T absolute(T a) noexcept {
   }
 }
 
+/// The lesser or the greater of two; a NaN if one of them is one. Of zeros with different signs
+/// either may be the result.
+template <RealElement T>
+T lesser(T a, T b) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    return b < a || b != b ? b : a;
+  } else {
+    return b < a ? b : a;
+  }
+}
+template <RealElement T>
+T greater(T a, T b) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    return b > a || b != b ? b : a;
+  } else {
+    return b > a ? b : a;
+  }
+}
+
 }  // namespace tessera::rma

@@ -21,37 +21,9 @@ namespace {
 using detail::JobState;
 using detail::RegionState;
 
-// The device does all atomics on such a region: its atomics are not atomic against processors.
-Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
-                        const AtomicRequest& request) {
-  if (request.bytes != sizeof(std::int64_t)) {
-    return Status::error(
-               Code::unsupported,
-               fmt::format("atomic operation on {} bytes in region {}, whose "
-                           "atomics are done by network devices, which support 8-byte words only",
-                           request.bytes, at.region.value))
-        .hint("use words of 8 bytes, or allocate the region with Atomics::separate");
-  }
-  DataTransport* const between_nodes = job.transports().data_between_nodes();
-  if (between_nodes == nullptr) {
-    return Status::error(Code::internal,
-                         "a region uses device atomics, but this job has no such devices");
-  }
-  TESSERA_ASSIGN_OR_RETURN(Endpoint * endpoint, between_nodes->atomics_by_device(owner));
-  return endpoint->atomic_by_device(at, request);
-}
-
-// Other ranks may have set the word by an atomic operation, a put or raise_flag().
-void report_order(JobState& job, const RemoteAddress& at) noexcept {
-  if (OrderObserver* const observer = job.observers().current()) [[unlikely]] {
-    observer->on_order({OrderCall::Kind::acquire, detail::number_of_raised(at)});
-    observer->on_order({OrderCall::Kind::both, detail::number_of_word(at)});
-  }
-}
-
 // For regions with other atomics, unequal slices or other transports, and for all errors.
 Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicRequest& request) {
-  report_order(job, at);
+  job.observers().report_atomic(at);
   if (at.offset % static_cast<std::uint64_t>(request.bytes) != 0) {
     return Status::error(Code::invalid_argument,
                          fmt::format("atomic operation on {} bytes at offset {}, which is not "
@@ -68,8 +40,8 @@ Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicReques
   const detail::WaitScope wait(is_inline ? nullptr : job.recorder(), detail::Wait::atomic, at.rank,
                                bytes);
   if (is_by_device) {
-    return atomic_by_device(job, {&region.segment(), located.member, at.offset, at.region}, at.rank,
-                            request);
+    return detail::atomic_by_device(job, {&region.segment(), located.member, at.offset, at.region},
+                                    at.rank, request);
   }
   const bool is_strict = region.options().atomics == Atomics::strict;
   const auto work = [&]() -> Status {
@@ -83,7 +55,7 @@ Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicReques
       const auto stripes = job.slices().stripes().slice(at.region, at.rank);
       guard.emplace(stripes.of(at.offset), stripes.context());
     }
-    *request.previous = detail::atomic_direct(located.slice + at.offset, request);
+    request.report(detail::atomic_direct(located.slice + at.offset, request));
     return {};
   };
   return do_with_ticket(is_strict ? job.accumulate_tickets() : nullptr, at.rank, work);
@@ -124,7 +96,7 @@ Result<bool> try_cached_route(JobState& job, const RemoteAddress& at,
     return false;
   }
   const auto now = [&](Endpoint& endpoint, const Target& target) {
-    report_order(job, at);
+    job.observers().report_atomic(at);
     return endpoint.atomic_now(target, request);
   };
   return detail::try_cached_route(job, at, {0, request.bytes}, now, Op::atomic,

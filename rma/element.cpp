@@ -33,4 +33,22 @@ std::string_view to_string(ElementType type) noexcept {
   return "unknown element type";
 }
 
+std::string_view to_string(AccumulateOp op) noexcept {
+  switch (op) {
+    case AccumulateOp::sum:
+      return "sum";
+    case AccumulateOp::min:
+      return "min";
+    case AccumulateOp::max:
+      return "max";
+    case AccumulateOp::bit_or:
+      return "bit_or";
+    case AccumulateOp::bit_and:
+      return "bit_and";
+    case AccumulateOp::bit_xor:
+      return "bit_xor";
+  }
+  return "unknown operation";
+}
+
 }  // namespace tessera::rma

@@ -4,6 +4,7 @@
 // dispatch(), the one place that turns a tag into a type.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <complex>
@@ -136,9 +137,33 @@ inline std::size_t size_of(ElementType type) {
 /// "float64 complex" and the like, for messages.
 std::string_view to_string(ElementType type) noexcept;
 
-/// The factor of an accumulate, `target += scale * source`, together with the element type.
+/// How an accumulate combines each target element with its source element. The numbers are also
+/// used on the wire.
+enum class AccumulateOp : std::uint8_t {
+  sum,      ///< target + scale × source
+  min,      ///< not complex; a NaN in the target or the source gives NaN
+  max,      ///< not complex; a NaN in the target or the source gives NaN
+  bit_or,   ///< integers only
+  bit_and,  ///< integers only
+  bit_xor   ///< integers only
+};
+inline constexpr int accumulate_op_count = 6;
+
+/// True if elements of `type` can be combined by `op`.
+constexpr bool is_defined(ElementType type, AccumulateOp op) noexcept {
+  return is_valid(type) &&
+         (op == AccumulateOp::sum ||
+          (op <= AccumulateOp::max ? !is_complex(type)
+                                   : op <= AccumulateOp::bit_xor && is_integer(type)));
+}
+
+/// "min" and the like, for messages.
+std::string_view to_string(AccumulateOp op) noexcept;
+
+/// What an accumulate does: the element type, the operation, and for sums the factor of the source.
 ///
-/// `Scale::of(2.0)` is a double factor for double elements. The factor one is exact for every type.
+/// `Scale::of(2.0)` is `target += 2 × source` for double elements; the factor one is exact for
+/// every type. `Scale::by(AccumulateOp::max, ElementType::f64)` is `target = max(target, source)`.
 class Scale {
  public:
   template <Element T>
@@ -146,16 +171,41 @@ class Scale {
     Scale scale(element_type<T>());
     static_assert(sizeof(T) <= sizeof(scale.bytes_));
     __builtin_memcpy(scale.bytes_, &factor, sizeof(T));
-    scale.is_one_ = factor == T{1};
+    scale.form_ = factor == T{1} ? Form::plain_sum : Form::scaled_sum;
     return scale;
   }
   /// The factor 1 for elements of `type`.
   static Scale one(ElementType type) {
     return dispatch(type, []<class T>(Tag<T>) { return of(T{1}); });
   }
+  /// The operation `op` for elements of `type`; a sum has the factor 1. An accumulate refuses it
+  /// with `unsupported` if is_defined(type, op) is false.
+  static Scale by(AccumulateOp op, ElementType type) {
+    Scale scale = one(type);
+    const int number = std::min(static_cast<int>(op), accumulate_op_count);
+    scale.form_ = static_cast<Form>(static_cast<int>(Form::plain_sum) + number);
+    const int undefined = is_defined(type, op) ? 0 : undefined_bit;
+    scale.type_ = static_cast<ElementType>(static_cast<int>(type) | undefined);
+    return scale;
+  }
 
+  /// Not is_valid() if the operation is not defined for the type.
   [[nodiscard]] ElementType type() const noexcept { return type_; }
-  [[nodiscard]] bool is_one() const noexcept { return is_one_; }
+  /// The type that was asked for, also if the operation is not defined for it.
+  [[nodiscard]] ElementType requested_type() const noexcept {
+    return static_cast<ElementType>(static_cast<int>(type_) & ~undefined_bit);
+  }
+  [[nodiscard]] AccumulateOp op() const noexcept {
+    return form_ == Form::scaled_sum ? AccumulateOp::sum
+                                     : static_cast<AccumulateOp>(static_cast<int>(form_) -
+                                                                 static_cast<int>(Form::plain_sum));
+  }
+  /// True if elements are combined as they are, without a factor.
+  [[nodiscard]] bool is_one() const noexcept { return form_ != Form::scaled_sum; }
+  /// True for `target += source`.
+  [[nodiscard]] bool is_plain_sum() const noexcept { return form_ == Form::plain_sum; }
+  /// True for sums, with any factor.
+  [[nodiscard]] bool is_sum() const noexcept { return form_ <= Form::plain_sum; }
   /// The factor as a T. Requires: T is the type that type() names.
   template <Element T>
   [[nodiscard]] T as() const noexcept {
@@ -163,14 +213,19 @@ class Scale {
     __builtin_memcpy(&factor, bytes_, sizeof(T));
     return factor;
   }
-  /// True for the same type and the same bits.
+  /// True for the same type, operation and factor, bit by bit.
   friend bool operator==(const Scale&, const Scale&) = default;
 
  private:
+  // One number for operation and factor, so that sums need one comparison. Forms from plain_sum on
+  // are the operations in their order.
+  enum class Form : std::uint8_t { scaled_sum, plain_sum };
+  // Makes a type invalid, so that the check of the type also finds undefined operations.
+  static constexpr int undefined_bit = 0x80;
   explicit Scale(ElementType type) noexcept : type_(type) {}
   alignas(16) unsigned char bytes_[16] = {};
   ElementType type_;
-  bool is_one_ = false;
+  Form form_ = Form::scaled_sum;
 };
 
 }  // namespace tessera::rma

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -143,6 +144,13 @@ int tessera_array_set_access_mode(const tessera_array* array, tessera_access_mod
   });
 }
 
+int tessera_array_grow(const tessera_array* array, int64_t dim, int64_t extent) {
+  return call_on(__func__, array, [&](ArrayBase& all) {
+    constexpr std::int64_t no_dimension = arrays::max_dims;
+    return all.grow(static_cast<int>(std::clamp<std::int64_t>(dim, -1, no_dimension)), extent);
+  });
+}
+
 int tessera_array_access_mode(const tessera_array* array, tessera_access_mode* mode) {
   return call_on(__func__, array, [&](const ArrayBase& asked) -> Status {
     TESSERA_RETURN_IF_ERROR(required(mode, "result"));
@@ -179,6 +187,10 @@ int tessera_halo_free(tessera_halo** halo) {
 
 int tessera_halo_update(tessera_halo* halo) {
   return call_on(__func__, halo, [](HaloContents& cells) { return cells.halo.update(); });
+}
+
+int tessera_halo_accumulate(tessera_halo* halo) {
+  return call_on(__func__, halo, [](HaloContents& cells) { return cells.halo.accumulate(); });
 }
 
 int tessera_halo_post(tessera_halo* halo) {

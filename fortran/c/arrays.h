@@ -202,6 +202,14 @@ int tessera_array_get(const tessera_array* array, const int64_t lo[], const int6
 int tessera_array_accumulate(const tessera_array* array, const int64_t lo[], const int64_t hi[],
                              const void* from, const int64_t strides[], const void* alpha);
 
+/* One-sided. Combines the elements of a box with local ones by an operation without a factor.
+ * Accumulates of all operations are atomic against each other, for each element. Blocks if `handle`
+ * is null (not if it points to a null handle). Errors: also unsupported (an operation that the
+ * elements don't have). */
+int tessera_array_accumulate_by(const tessera_array* array, const int64_t lo[], const int64_t hi[],
+                                tessera_accumulate_op op, const void* from, const int64_t strides[],
+                                tessera_handle** handle);
+
 /* One-sided. The same, non-blocking. A null handle becomes a new handle; a handle of pending
  * transfers takes this transfer too. The caller must wait for the handle, or detach it. Errors of
  * the transfer are returned by the wait. */
@@ -308,11 +316,22 @@ int tessera_array_scatter(const tessera_array* array, int64_t count, const int64
 int tessera_array_scatter_accumulate(const tessera_array* array, int64_t count,
                                      const int64_t places[], const void* values, const void* alpha);
 
+int tessera_array_scatter_accumulate_by(const tessera_array* array, int64_t count,
+                                        const int64_t places[], tessera_accumulate_op op,
+                                        const void* values);
+
 /* One-sided. Returns when this rank's operations on the array are complete at their owners. */
 int tessera_array_fence(const tessera_array* array);
 /* Collective. A fence of all members, and a barrier: then each member sees what any member
  * wrote. */
 int tessera_array_sync(const tessera_array* array);
+
+/* Collective. Makes dimension `dim` longer. Elements keep their indices and values, new ones are
+ * zero, and ghost cells are zero until they are updated. Plans of ghost cells, and accesses, of the
+ * memory from before are closed. Errors, which leave the array as it was: invalid_argument (no such
+ * dimension, a shorter extent, an access mode), unsupported (an overlay), no_memory. Cost: memory
+ * for the old and the new array, and a copy of all elements. */
+int tessera_array_grow(const tessera_array* array, int64_t dim, int64_t extent);
 
 /* --- how an array is used --------------------------------------------------------------------- */
 
@@ -343,6 +362,9 @@ int tessera_halo_create(const tessera_array* array, const tessera_halo_options* 
 int tessera_halo_free(tessera_halo** halo);
 /* Collective. Makes all ghost cells equal to the elements that they are copies of. */
 int tessera_halo_update(tessera_halo* halo);
+/* Collective. The reverse: adds each ghost cell to the element that it is a copy of, and sets it to
+ * zero. Errors: also unsupported (opaque elements), invalid_argument (after tessera_halo_post). */
+int tessera_halo_accumulate(tessera_halo* halo);
 /* Collective. The same in two steps. Until tessera_halo_finish, this rank must neither touch its
  * ghost cells nor change its own elements. */
 int tessera_halo_start(tessera_halo* halo);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "arrays/array_base.hpp"
@@ -63,6 +64,17 @@ Result<Transfer> accumulate_to(const ArrayBase& array, const void* alpha) {
         .hint("create the array with one of the element types TESSERA_I32 to TESSERA_U64");
   }
   return Transfer::accumulate(scale_of(*array.element().type, alpha));
+}
+
+/// The same for an operation without a factor.
+Result<Transfer> combine_with(const ArrayBase& array, tessera_accumulate_op op) {
+  TESSERA_RETURN_IF_ERROR(accumulate_to(array, nullptr).status());
+  if (op < 0 || op >= rma::accumulate_op_count) {
+    return Status::error(Code::invalid_argument, "accumulate by operation " + std::to_string(op) +
+                                                     ", which does not exist");
+  }
+  return Transfer::accumulate(
+      rma::Scale::by(static_cast<rma::AccumulateOp>(op), *array.element().type));
 }
 
 /// Waits for the transfer if `handle` is null, otherwise adds it to that handle.
@@ -246,6 +258,16 @@ int tessera_array_accumulate_async(const tessera_array* array, const int64_t lo[
   });
 }
 
+int tessera_array_accumulate_by(const tessera_array* array, const int64_t lo[], const int64_t hi[],
+                                tessera_accumulate_op op, const void* from, const int64_t strides[],
+                                tessera_handle** handle) {
+  return call_on(__func__, array, [&](const ArrayBase& to) {
+    const TransferArguments asked{lo, hi, from, strides};
+    return handle == nullptr ? transfer(to, asked, combine_with(to, op))
+                             : transfer_async(to, asked, combine_with(to, op), handle);
+  });
+}
+
 int tessera_handle_wait(tessera_handle** handle) {
   return call(__func__, [&] { return wait(handle); });
 }
@@ -380,6 +402,14 @@ int tessera_array_scatter_accumulate(const tessera_array* array, int64_t count,
                                      const void* alpha) {
   return call_on(__func__, array, [&](const ArrayBase& to) {
     return transfer_list(to, count, places, values, accumulate_to(to, alpha));
+  });
+}
+
+int tessera_array_scatter_accumulate_by(const tessera_array* array, int64_t count,
+                                        const int64_t places[], tessera_accumulate_op op,
+                                        const void* values) {
+  return call_on(__func__, array, [&](const ArrayBase& to) {
+    return transfer_list(to, count, places, values, combine_with(to, op));
   });
 }
 

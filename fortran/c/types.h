@@ -106,6 +106,17 @@ enum {
   TESSERA_LOGICAL_OR = 9
 };
 
+/* How an accumulate combines an element with its source. A NaN on either side gives a NaN. */
+typedef int tessera_accumulate_op;
+enum {
+  TESSERA_ACCUMULATE_SUM = 0,
+  TESSERA_ACCUMULATE_MIN = 1, /* not for complex numbers, which have no order */
+  TESSERA_ACCUMULATE_MAX = 2,
+  TESSERA_ACCUMULATE_BIT_OR = 3, /* bitwise: integers only */
+  TESSERA_ACCUMULATE_BIT_AND = 4,
+  TESSERA_ACCUMULATE_BIT_XOR = 5
+};
+
 /* Kinds of operations, for tessera_job_traffic. */
 typedef int tessera_op;
 enum {

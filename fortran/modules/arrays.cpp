@@ -262,6 +262,16 @@ int tessera_f_array_set_access_mode(const Cell* cell, int mode, int copy_on_each
              [&] { return tessera_array_set_access_mode(array, mode, copy_on_each_node, bytes); });
 }
 
+/// Fortran's last dimension is C's first.
+int tessera_f_array_grow(const Cell* cell, std::int64_t extent) {
+  tessera_array* array = nullptr;
+  const auto prepare = [&]() -> Status {
+    TESSERA_ASSIGN_OR_RETURN(array, open<tessera_array>(cell));
+    return {};
+  };
+  return run("tessera_array%grow", prepare, [&] { return tessera_array_grow(array, 0, extent); });
+}
+
 /// `name` is the procedure's, here and in other functions that several procedures share.
 int tessera_f_array_shape(const char* name, const Cell* cell, int64_t* ndims, int64_t* extents,
                           int64_t* element) {

@@ -261,6 +261,12 @@ module tessera_array_bindings
       type(c_ptr), value :: array
       integer(c_int) :: code
     end function
+    function f_array_grow(array, extent) bind(c, name="tessera_f_array_grow") result(code)
+      import
+      type(c_ptr), value :: array
+      integer(c_int64_t), value :: extent
+      integer(c_int) :: code
+    end function
     function f_array_set_access_mode(array, mode, copy_on_each_node, cache_bytes) &
         bind(c, name="tessera_f_array_set_access_mode") result(code)
       import

@@ -65,6 +65,7 @@ module tessera_blocks
     procedure :: create => halo_create
     procedure :: free => halo_free
     procedure :: update => halo_update
+    procedure :: accumulate => halo_accumulate
     procedure :: post => halo_post
     procedure :: start => halo_start
     procedure :: finish => halo_finish
@@ -178,6 +179,11 @@ module tessera_blocks
       type(c_ptr), value :: halo
       integer(c_int) :: code
     end function c_halo_update
+    function c_halo_accumulate(halo) bind(c, name="tessera_halo_accumulate") result(code)
+      import
+      type(c_ptr), value :: halo
+      integer(c_int) :: code
+    end function c_halo_accumulate
     function c_halo_post(halo) bind(c, name="tessera_halo_post") result(code)
       import
       type(c_ptr), value :: halo
@@ -404,6 +410,15 @@ contains
     character(*), intent(inout), optional :: errmsg
     call act(self%own, kind_halo, "update", c_halo_update, stat, errmsg)
   end subroutine halo_update
+
+  !> Collective. The reverse of update(): adds each ghost cell to the element that it is a copy of,
+  !> and sets it to zero.
+  subroutine halo_accumulate(self, stat, errmsg)
+    class(tessera_halo), intent(inout) :: self
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call act(self%own, kind_halo, "accumulate", c_halo_accumulate, stat, errmsg)
+  end subroutine halo_accumulate
 
   !> Allows the neighbours to write this rank's ghost cells for the next update, so that they need
   !> not wait when they start it. Until that update is finished, this rank must not touch its ghost

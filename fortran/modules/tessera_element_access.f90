@@ -22,6 +22,12 @@ module tessera_element_access
   integer, parameter, public :: tessera_access_any = 0, tessera_access_read_only = 1, &
       tessera_access_accumulate_only = 2, tessera_access_no_local = 3
 
+  !> How an accumulate combines an element with its source. A NaN on either side gives a NaN.
+  !> Complex numbers have no minimum and maximum; bitwise operations are for integers.
+  integer, parameter, public :: tessera_accumulate_sum = 0, tessera_accumulate_min = 1, &
+      tessera_accumulate_max = 2, tessera_accumulate_bit_or = 3, tessera_accumulate_bit_and = 4, &
+      tessera_accumulate_bit_xor = 5
+
   !> An array as an object for access to elements.
   type, extends(tessera_part) :: tessera_reachable
   contains
@@ -37,6 +43,7 @@ module tessera_element_access
     procedure :: get_field => array_get_field
     procedure :: accumulate => array_accumulate
     procedure :: accumulate_async => array_accumulate_async
+    procedure :: accumulate_by => array_accumulate_by
     procedure :: accumulate_section => array_accumulate_section
     procedure :: accumulate_periodic => array_accumulate_periodic
     procedure :: accumulate_field => array_accumulate_field
@@ -52,8 +59,10 @@ module tessera_element_access
     procedure :: gather => array_gather
     procedure :: scatter => array_scatter
     procedure :: scatter_accumulate => array_scatter_accumulate
+    procedure :: scatter_accumulate_by => array_scatter_accumulate_by
     procedure :: fence => array_fence
     procedure :: sync => array_sync
+    procedure :: grow => array_grow
     procedure :: set_access_mode => array_set_access_mode
     procedure :: access_mode => array_access_mode
   end type tessera_reachable
@@ -247,6 +256,33 @@ contains
     call finish(f_transfer(self%own%at, accumulate, lo, hi, buffer, alpha, &
         transfers=transfers%handle), stat, errmsg)
   end subroutine array_accumulate_async
+
+  !> One-sided. Combines the elements lo:hi with the buffer by `op` (tessera_accumulate_max and so
+  !> on), atomically for each of them, also against other operations. Blocking unless `transfers` is
+  !> given.
+  subroutine array_accumulate_by(self, lo, hi, buffer, op, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    integer, intent(in) :: op
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer(self%own%at, kind_by(op), lo, hi, buffer, transfers=transfers%handle)
+    else
+      code = f_transfer(self%own%at, kind_by(op), lo, hi, buffer)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_accumulate_by
+
+  !> The kind of transfer for an operation; one that does not exist stays one.
+  pure function kind_by(op) result(kind)
+    integer, intent(in) :: op
+    integer(c_int) :: kind
+    kind = accumulate + merge(int(op, c_int), 99_c_int, op >= 0 .and. op < 99)
+  end function kind_by
 
   !> One-sided. The same for every steps-th element of the box; blocking unless `transfers` is
   !> given.
@@ -445,6 +481,16 @@ contains
     call finish(f_transfer_list(self%own%at, accumulate, places, values, alpha), stat, errmsg)
   end subroutine array_scatter_accumulate
 
+  !> One-sided. Combines listed elements with values by `op` (tessera_accumulate_max and so on).
+  subroutine array_scatter_accumulate_by(self, places, values, op, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: places, values
+    integer, intent(in) :: op
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_transfer_list(self%own%at, kind_by(op), places, values), stat, errmsg)
+  end subroutine array_scatter_accumulate_by
+
   !> One-sided. Returns when this rank's operations on the array are complete at their owners.
   subroutine array_fence(self, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
@@ -460,6 +506,17 @@ contains
     character(*), intent(inout), optional :: errmsg
     call act(self%own, kind_array, "sync", c_array_sync, stat, errmsg)
   end subroutine array_sync
+
+  !> Collective. Makes the last dimension longer, for example by time steps. Elements keep their
+  !> values, new ones are zero, and ghost cells are zero until they are updated. tessera_halo and
+  !> tessera_block of the memory from before are closed. Needs memory for both.
+  subroutine array_grow(self, extent, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    integer(int64), intent(in) :: extent
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(f_array_grow(self%own%at, extent), stat, errmsg)
+  end subroutine array_grow
 
   !> Collective. Sets the access mode (tessera_access_read_only and so on): other uses are refused
   !> until the next such call. Of a read-only array gets may be served from a copy on each node, or

@@ -19,6 +19,11 @@ using rma::Status;
 /// Kinds of transfers; the module has the same numbers.
 enum class Kind { put, get, accumulate };
 
+/// Kinds after `accumulate` are its other operations.
+tessera_accumulate_op op_of(Kind kind) {
+  return static_cast<int>(kind) - static_cast<int>(Kind::accumulate);
+}
+
 /// A transfer, converted for C.
 struct FortranTransferArguments {
   const tessera_array* array = nullptr;
@@ -106,10 +111,11 @@ int start(Kind kind, const FortranTransferArguments& asked, tessera_handle** han
     case Kind::get:
       return tessera_array_get_async(asked.array, lo, hi, data, strides.data(), handle);
     case Kind::accumulate:
-      break;
+      return tessera_array_accumulate_async(asked.array, lo, hi, data, strides.data(),
+                                            asked.alpha.address(), handle);
   }
-  return tessera_array_accumulate_async(asked.array, lo, hi, data, strides.data(),
-                                        asked.alpha.address(), handle);
+  return tessera_array_accumulate_by(asked.array, lo, hi, op_of(kind), data, strides.data(),
+                                     handle);
 }
 
 int finish(Kind kind, const FortranTransferArguments& asked) {
@@ -122,9 +128,11 @@ int finish(Kind kind, const FortranTransferArguments& asked) {
     case Kind::get:
       return tessera_array_get(asked.array, lo, hi, data, strides.data());
     case Kind::accumulate:
-      break;
+      return tessera_array_accumulate(asked.array, lo, hi, data, strides.data(),
+                                      asked.alpha.address());
   }
-  return tessera_array_accumulate(asked.array, lo, hi, data, strides.data(), asked.alpha.address());
+  return tessera_array_accumulate_by(asked.array, lo, hi, op_of(kind), data, strides.data(),
+                                     nullptr);
 }
 
 /// Indices for C, from a matrix with a column for each element, or a list for a one-dimensional
@@ -365,10 +373,11 @@ int tessera_f_transfer_list(const Cell* cell, int kind, const Descriptor* places
       case Kind::get:
         return tessera_array_gather(array, count, where.data(), local->data());
       case Kind::accumulate:
-        break;
+        return tessera_array_scatter_accumulate(array, count, where.data(), local->data(),
+                                                factor.address());
     }
-    return tessera_array_scatter_accumulate(array, count, where.data(), local->data(),
-                                            factor.address());
+    return tessera_array_scatter_accumulate_by(array, count, where.data(), op_of(what),
+                                               local->data());
   });
   if (code == TESSERA_OK && what == Kind::get) {
     local->give_back();

@@ -78,6 +78,12 @@ class OrderObservers {
       observer->on_order({kind, number()});
     }
   }
+  /// The same for an atomic operation. Other ranks may have set the word by one, a put or
+  /// raise_flag().
+  void report_atomic(const RemoteAddress& at) const noexcept {
+    report_order(OrderCall::Kind::acquire, [&] { return number_of_raised(at); });
+    report_order(OrderCall::Kind::both, [&] { return number_of_word(at); });
+  }
   /// The same for a call whose objects are not known.
   void report_order() const noexcept {
     report_order(OrderCall::Kind::both, [] { return OrderCall::any_object; });

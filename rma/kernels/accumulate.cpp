@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rma/kernels/combine.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/kernels/words.hpp"
 
@@ -194,11 +195,33 @@ AccumulateLine line_kernel(std::size_t run_bytes) noexcept {
   }
 }
 
+template <class Operation>
+void add_listed(std::byte* target, const Fragment* fragments,
+                std::span<const std::uint16_t> numbers, const Operation& operation) noexcept {
+  constexpr std::size_t element = sizeof(typename Operation::type);
+  for (const std::uint16_t number : numbers) {
+    const Fragment& each = fragments[number];
+    std::byte* const to = target + each.remote_offset;
+    const auto* const from = static_cast<const std::byte*>(each.local);
+    if (each.bytes == element) [[likely]] {
+      step<element>(to, from, operation);
+    } else {
+      accumulate_elements(to, from, each.bytes, operation);
+    }
+  }
+}
+
+// What is not a sum.
+struct NotASum {};
+
 // Calls `body(Tag<Operation>)` with the operation that `scale` requires.
 template <class Body>
 decltype(auto) with_operation(const Scale& scale, Body&& body) {
   return dispatch(scale.type(), [&]<class T>(Tag<T>) {
-    return scale.is_one() ? body(Tag<Add<T>>{}) : body(Tag<AddScaled<T>>{});
+    if (scale.is_plain_sum()) {
+      return body(Tag<Add<T>>{});
+    }
+    return scale.is_sum() ? body(Tag<AddScaled<T>>{}) : body(Tag<NotASum>{});
   });
 }
 
@@ -207,32 +230,39 @@ decltype(auto) with_operation(const Scale& scale, Body&& body) {
 void accumulate_run(void* target, const void* source, std::size_t bytes,
                     const Scale& scale) noexcept {
   with_operation(scale, [&]<class Operation>(Tag<Operation>) {
-    accumulate_elements(static_cast<std::byte*>(target), static_cast<const std::byte*>(source),
-                        bytes, Operation(scale));
+    auto* const to = static_cast<std::byte*>(target);
+    const auto* const from = static_cast<const std::byte*>(source);
+    if constexpr (std::is_same_v<Operation, NotASum>) {
+      combine_run(to, from, bytes, scale);
+    } else {
+      accumulate_elements(to, from, bytes, Operation(scale));
+    }
   });
 }
 
 void accumulate_listed(std::byte* target, const Fragment* fragments,
                        std::span<const std::uint16_t> numbers, const Scale& scale) noexcept {
   with_operation(scale, [&]<class Operation>(Tag<Operation>) {
-    constexpr std::size_t element = sizeof(typename Operation::type);
-    const Operation operation(scale);
-    for (const std::uint16_t number : numbers) {
-      const Fragment& each = fragments[number];
-      std::byte* const to = target + each.remote_offset;
-      const auto* const from = static_cast<const std::byte*>(each.local);
-      if (each.bytes == element) [[likely]] {
-        step<element>(to, from, operation);
-      } else {
-        accumulate_elements(to, from, each.bytes, operation);
+    if constexpr (std::is_same_v<Operation, NotASum>) {
+      for (const std::uint16_t number : numbers) {
+        const Fragment& each = fragments[number];
+        combine_run(target + each.remote_offset, static_cast<const std::byte*>(each.local),
+                    each.bytes, scale);
       }
+    } else {
+      add_listed(target, fragments, numbers, Operation(scale));
     }
   });
 }
 
 AccumulateLine accumulate_line_kernel(std::size_t run_bytes, const Scale& scale) noexcept {
-  return with_operation(
-      scale, [&]<class Operation>(Tag<Operation>) { return line_kernel<Operation>(run_bytes); });
+  return with_operation(scale, [&]<class Operation>(Tag<Operation>) -> AccumulateLine {
+    if constexpr (std::is_same_v<Operation, NotASum>) {
+      return combine_line;
+    } else {
+      return line_kernel<Operation>(run_bytes);
+    }
+  });
 }
 
 void accumulate_shape(std::byte* target, const std::byte* source, const CopyShape& shape,

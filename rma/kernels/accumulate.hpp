@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Accumulate kernels: target[i] += scale * source[i], for all element types. They don't lock; the
-// caller makes them atomic.
+// Accumulate kernels: target[i] += scale * source[i], for all element types, and the operations
+// other than sums (combine.hpp). They don't lock; the caller makes them atomic.
 //
 // Integers wrap around. Complex products are computed by parts, (a + ib)(c + id) = (ac − bd) + i(ad
 // + bc), without the recovery of infinities that C's complex multiplication has.
@@ -17,7 +17,8 @@
 
 namespace tessera::rma::kernels {
 
-/// target[i] += scale * source[i] for bytes / size_of(scale.type()) elements.
+/// target[i] += scale * source[i], or what scale.op() does, for bytes / size_of(scale.type())
+/// elements.
 /// Requires: `bytes` is a multiple of the element size; the two runs are equal or don't overlap.
 /// Neither side needs to be aligned.
 void accumulate_run(void* target, const void* source, std::size_t bytes,
@@ -31,7 +32,14 @@ inline void accumulate_small(void* target, const void* source, std::size_t bytes
     double term = 0;
     std::memcpy(&sum, target, sizeof sum);
     std::memcpy(&term, source, sizeof term);
-    sum += scale.is_one() ? term : scale.as<double>() * term;
+    if (scale.is_plain_sum()) {
+      sum += term;
+    } else if (scale.is_sum()) {
+      sum += scale.as<double>() * term;
+    } else {
+      accumulate_run(target, source, bytes, scale);
+      return;
+    }
     std::memcpy(target, &sum, sizeof sum);
   } else {
     accumulate_run(target, source, bytes, scale);

@@ -122,9 +122,7 @@ class AccumulateAction {
   }
   [[nodiscard]] Status check(std::size_t run_bytes) const {
     if (!is_valid(scale_.type())) {
-      return Status::error(Code::invalid_argument,
-                           fmt::format("accumulate of element type {}, which does not exist",
-                                       static_cast<int>(scale_.type())));
+      return explain_undefined();
     }
     if (!is_whole(run_bytes)) {
       return Status::error(
@@ -166,6 +164,25 @@ class AccumulateAction {
   }
 
  private:
+  [[nodiscard]] Status explain_undefined() const {
+    const ElementType type = scale_.requested_type();
+    if (!is_valid(type)) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("accumulate of element type {}, which does not exist",
+                                       static_cast<int>(type)));
+    }
+    const AccumulateOp combining = scale_.op();
+    if (static_cast<int>(combining) >= accumulate_op_count) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("accumulate by operation {}, which does not exist",
+                                       static_cast<int>(combining)));
+    }
+    return Status::error(Code::unsupported, fmt::format("accumulate by {} of {} elements",
+                                                        to_string(combining), to_string(type)))
+        .hint(combining <= AccumulateOp::max ? "complex numbers have no order: use real elements"
+                                             : "bitwise operations are for integers");
+  }
+
   const Scale& scale_;
 };
 

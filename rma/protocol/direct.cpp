@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -191,6 +192,15 @@ void accumulate_short_runs(std::byte* slice, std::uint64_t offset, const std::by
   });
 }
 
+// Stores `operand` if is_wanted(operand, word), and returns the word from before.
+template <class T, class IsWanted>
+T change_if(const std::atomic_ref<T>& word, T operand, const IsWanted& is_wanted) noexcept {
+  T seen = word.load();
+  while (is_wanted(operand, seen) && !word.compare_exchange_weak(seen, operand)) {
+  }
+  return seen;
+}
+
 template <class T>
 std::int64_t atomic_typed(std::byte* address, const AtomicRequest& request) noexcept {
   const std::atomic_ref<T> word(*reinterpret_cast<T*>(address));
@@ -199,6 +209,16 @@ std::int64_t atomic_typed(std::byte* address, const AtomicRequest& request) noex
       return word.fetch_add(static_cast<T>(request.operand));
     case AtomicRequest::Kind::swap:
       return word.exchange(static_cast<T>(request.operand));
+    case AtomicRequest::Kind::fetch_or:
+      return word.fetch_or(static_cast<T>(request.operand));
+    case AtomicRequest::Kind::fetch_and:
+      return word.fetch_and(static_cast<T>(request.operand));
+    case AtomicRequest::Kind::fetch_xor:
+      return word.fetch_xor(static_cast<T>(request.operand));
+    case AtomicRequest::Kind::fetch_min:
+      return change_if(word, static_cast<T>(request.operand), std::less<T>());
+    case AtomicRequest::Kind::fetch_max:
+      return change_if(word, static_cast<T>(request.operand), std::greater<T>());
     case AtomicRequest::Kind::compare_swap:
       break;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/protocol/remote.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -162,7 +164,41 @@ Status atomic_remote(const RemotePath& path, const Target& at, const AtomicReque
   const RobustGuard guard(path.stripes.of(at.offset), path.stripes.context());
   alignas(8) std::array<std::byte, 8> buffer{};
   return change_bytes(path, at, buffer.data(), static_cast<std::size_t>(request.bytes),
-                      [&](std::byte* word) { *request.previous = atomic_direct(word, request); });
+                      [&](std::byte* word) { request.report(atomic_direct(word, request)); });
+}
+
+void atomics_remote(const RemotePath& path, const Target& at, const AtomicList& list,
+                    Completion& done) {
+  if (path.can.atomics && (!path.strict || path.can.strict)) {
+    start_part(done, [&] { return path.endpoint.atomic_list(at, list, done); });
+    return;
+  }
+  run_part(done, [&]() -> Status {
+    for (const AtomicList::Item& each : list.items) {
+      TESSERA_RETURN_IF_ERROR(atomic_remote(path, moved(at, static_cast<std::int64_t>(each.offset)),
+                                            list.request(each)));
+    }
+    return {};
+  });
+}
+
+Status atomic_by_device(JobState& job, const Target& at, const WorldRank owner,
+                        const AtomicRequest& request) {
+  if (request.bytes != sizeof(std::int64_t)) {
+    return Status::error(
+               Code::unsupported,
+               fmt::format("atomic operation on {} bytes in region {}, whose "
+                           "atomics are done by network devices, which support 8-byte words only",
+                           request.bytes, at.region.value))
+        .hint("use words of 8 bytes, or allocate the region with Atomics::separate");
+  }
+  DataTransport* const between_nodes = job.transports().data_between_nodes();
+  if (between_nodes == nullptr) {
+    return Status::error(Code::internal,
+                         "a region uses device atomics, but this job has no such devices");
+  }
+  TESSERA_ASSIGN_OR_RETURN(Endpoint * endpoint, between_nodes->atomics_by_device(owner));
+  return endpoint->atomic_by_device(at, request);
 }
 
 }  // namespace tessera::rma::detail

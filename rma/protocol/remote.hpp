@@ -42,7 +42,15 @@ void put_remote(const RemotePath& path, const Target& to, Fragments fragments, C
 void get_remote(const RemotePath& path, const Target& from, Fragments fragments, Completion& done);
 void accumulate_remote(const RemotePath& path, const Target& to, Fragments fragments,
                        const Scale& scale, Completion& done);
-/// Blocks until request.previous is set.
+/// Blocks until the word from before is stored.
 Status atomic_remote(const RemotePath& path, const Target& at, const AtomicRequest& request);
+/// Starts all atomics of the list, which may be destroyed at return. Composed ones are complete at
+/// return.
+void atomics_remote(const RemotePath& path, const Target& at, const AtomicList& list,
+                    Completion& done);
+/// Blocks. The device at the owner's node does it: its atomics are not atomic against processors.
+/// Errors: unsupported for words of 4 bytes.
+Status atomic_by_device(JobState& job, const Target& at, WorldRank owner,
+                        const AtomicRequest& request);
 
 }  // namespace tessera::rma::detail

@@ -58,6 +58,17 @@ Status Endpoint::atomic(const Target&, const AtomicRequest&, Completion&) {
   return Status::error(Code::unsupported, "this transport does not implement atomic operations");
 }
 
+Status Endpoint::atomic_list(const Target& at, const AtomicList& list, Completion& done) {
+  for (const AtomicList::Item& each : list.items) {
+    Target word = at;
+    word.offset += each.offset;
+    BegunPart part(done);
+    part.hand_over(atomic(word, list.request(each), done));
+  }
+  done.end({});
+  return {};
+}
+
 Status Endpoint::atomic_by_device(const Target&, const AtomicRequest&) {
   return Status::error(Code::unsupported, "no RDMA device reaches the peer's memory");
 }

@@ -59,7 +59,7 @@ struct Capabilities {
   bool attach = false;         ///< can make memory that the user already has remotely accessible.
   bool strided = false;        ///< put and get take any CopyShape, not only contiguous ones
   bool accumulate = false;     ///< Endpoint::accumulate, for any CopyShape
-  bool atomics = false;        ///< Endpoint::fetch_add, swap and compare_swap on 32 and 64 bits
+  bool atomics = false;        ///< Endpoint::atomic, all kinds, on 32 and 64 bits
   bool strict = false;         ///< native accumulates and atomics keep Atomics::strict
   bool always_fenced = false;  ///< Endpoint::is_fenced is always true: fences skip it
   /// Accumulates and atomics on a region over several nodes are atomic only if this transport does
@@ -162,12 +162,58 @@ struct Target {
 
 /// An atomic read-modify-write of one word. For 4 bytes the low halves of the operands are used.
 struct AtomicRequest {
-  enum class Kind : std::uint8_t { fetch_add, swap, compare_swap };
+  /// The numbers are also used on the wire, so new kinds are added at the end.
+  enum class Kind : std::uint8_t {
+    fetch_add,
+    swap,
+    compare_swap,
+    fetch_min,  ///< of signed numbers
+    fetch_max,
+    fetch_or,
+    fetch_and,
+    fetch_xor
+  };
+  static constexpr int kind_count = 8;
   Kind kind = Kind::fetch_add;
-  int bytes = 8;                     ///< 4 or 8; the target is aligned to it
-  std::int64_t operand = 0;          ///< added, or stored
-  std::int64_t expected = 0;         ///< compare_swap: stored only if the word is this
-  std::int64_t* previous = nullptr;  ///< receives the word from before, sign-extended; not null
+  int bytes = 8;                            ///< 4 or 8; the target is aligned to it
+  std::int64_t operand = 0;                 ///< added, stored or combined
+  std::int64_t expected = 0;                ///< compare_swap: stored only if the word is this
+  std::int64_t* previous = nullptr;         ///< receives the word from before, sign-extended
+  std::int32_t* previous_narrow = nullptr;  ///< receives a word of 4 bytes, in place of `previous`
+
+  /// Stores the word from before. Requires: one of the two pointers is set.
+  void report(std::int64_t word) const noexcept {
+    if (previous_narrow != nullptr) {
+      *previous_narrow = static_cast<std::int32_t>(word);
+    } else {
+      *previous = word;
+    }
+  }
+};
+
+/// Atomic read-modify-writes of one kind on words of one slice, as a list.
+struct AtomicList {
+  struct Item {
+    std::uint64_t offset = 0;  ///< added to the target's; the sum is aligned to the word
+    std::int64_t operand = 0;
+    std::int64_t expected = 0;
+    void* previous = nullptr;  ///< receives the word from before: `bytes` bytes, aligned to them
+  };
+  AtomicRequest::Kind kind = AtomicRequest::Kind::fetch_add;
+  int bytes = 8;
+  std::span<const Item> items = {};
+
+  /// The request for one word.
+  [[nodiscard]] AtomicRequest request(const Item& item) const noexcept {
+    AtomicRequest one{
+        .kind = kind, .bytes = bytes, .operand = item.operand, .expected = item.expected};
+    if (bytes == sizeof(std::int32_t)) {
+      one.previous_narrow = static_cast<std::int32_t*>(item.previous);
+    } else {
+      one.previous = static_cast<std::int64_t*>(item.previous);
+    }
+    return one;
+  }
 };
 
 /// A transport's path to one peer.
@@ -213,8 +259,11 @@ class Endpoint {
   /// Adds scale × local elements to the target's elements, atomically for each element.
   virtual Status accumulate(const Target& to, const void* from, const CopyShape& shape,
                             const Scale& scale, Completion& done);
-  /// Does an atomic read-modify-write; sets request.previous before `done` ends.
+  /// Does an atomic read-modify-write; calls request.report() before `done` ends.
   virtual Status atomic(const Target& at, const AtomicRequest& request, Completion& done);
+  /// The same for a list, which may be destroyed when the call returns. The default starts one
+  /// operation for each word.
+  virtual Status atomic_list(const Target& at, const AtomicList& list, Completion& done);
   /// An 8-byte atomic done by the network device at the target's node, ordered after this rank's
   /// earlier operations on that slice; never done in software. Returns when request.previous is
   /// set.

@@ -112,6 +112,14 @@ void decode_any_atomic(View input) {
   }
 }
 
+void decode_any_atomics(View input) {
+  if (const auto list = decode_atomics(input); list.ok()) {
+    Bytes again;
+    encode_atomics({list.value().terms.kind, list.value().terms.bytes, list.value().items}, again);
+    must(std::equal(again.begin(), again.end(), input.begin(), input.end()));
+  }
+}
+
 void decode_any_failure(View input) {
   must(!decode_failure(input).ok());
 }
@@ -165,7 +173,7 @@ void decode_sealed_header(View input) {
 constexpr std::array decoders = {decode_any_header,    decode_sealed_header,  decode_any_shape,
                                  decode_any_fragments, decode_any_accumulate, decode_any_atomic,
                                  decode_any_failure,   feed_server,           feed_client,
-                                 decode_any_sides};
+                                 decode_any_sides,     decode_any_atomics};
 
 }  // namespace
 

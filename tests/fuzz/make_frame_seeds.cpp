@@ -31,7 +31,8 @@ enum class Decoder : std::uint8_t {
   failure,
   server,
   client,
-  sides
+  sides,
+  atomics
 };
 
 class Folder {
@@ -91,6 +92,11 @@ void write_patterns(Folder& folder) {
   encode_accumulate(Scale::of(-0.5), shape, bytes);
   folder.write("accumulate-shape", Decoder::accumulate, bytes);
   bytes.clear();
+  encode_accumulate(Scale::by(AccumulateOp::max, ElementType::f64), shape, bytes);
+  folder.write("accumulate-max", Decoder::accumulate, bytes);
+  bytes[2] = std::byte{0x60};  // no operation
+  folder.write("accumulate-by-nothing", Decoder::accumulate, bytes);
+  bytes.clear();
   encode_accumulate(Scale::of(std::complex<float>(1, 2)), Fragments(mixed), bytes);
   folder.write("accumulate-fragments", Decoder::accumulate, bytes);
 }
@@ -99,6 +105,14 @@ void write_small_ones(Folder& folder) {
   Bytes bytes;
   encode_atomic({AtomicRequest::Kind::compare_swap, 4}, bytes);
   folder.write("atomic", Decoder::atomic, bytes);
+  bytes.clear();
+  const std::vector<AtomicList::Item> items = {{.offset = 8, .operand = 1, .expected = -1},
+                                               {.offset = 64, .operand = 2, .expected = -1}};
+  encode_atomics({AtomicRequest::Kind::compare_swap, 4, items}, bytes);
+  folder.write("atomics-swap", Decoder::atomics, bytes);
+  bytes.clear();
+  encode_atomics({AtomicRequest::Kind::fetch_min, 8, items}, bytes);
+  folder.write("atomics-min", Decoder::atomics, bytes);
   bytes.clear();
   encode_failure(Status::error_at(WorldRank{1}, Code::peer_lost, "rank 1 died"), bytes);
   folder.write("failure", Decoder::failure, bytes);

@@ -360,6 +360,23 @@ TEST(AccumulateTerms, AreDecodedAsEncodedForEachType) {
   expect_accumulate_round_trip<std::complex<double>>({0.1, 1e300});
 }
 
+TEST(AccumulateTerms, AreDecodedAsEncodedForEachOperation) {
+  for (int number = 0; number < accumulate_op_count; ++number) {
+    for (int type = 0; type < element_type_count; ++type) {
+      const auto element = static_cast<ElementType>(type);
+      const auto op = static_cast<AccumulateOp>(number);
+      if (is_defined(element, op)) {
+        Bytes bytes;
+        encode_accumulate(Scale::by(op, element), CopyShape::contiguous(16), bytes);
+        const auto decoded = decode_accumulate(bytes);
+        ASSERT_TRUE(decoded.ok()) << decoded.status().describe();
+        EXPECT_TRUE(decoded.value().scale == Scale::by(op, element)) << to_string(op);
+        EXPECT_EQ(decoded.value().scale.op(), op);
+      }
+    }
+  }
+}
+
 TEST(AccumulateTerms, AreDecodedAsEncodedWithFragments) {
   const std::vector<Fragment> fragments = {{nullptr, 8, 16}, {nullptr, 80, 8}};
   Bytes bytes;
@@ -376,7 +393,17 @@ TEST(AccumulateTerms, AreRefusedIfTheyMakeNoSense) {
   Bytes bad = bytes;
   bad[1] = std::byte{12};
   EXPECT_EQ(refusal(decode_accumulate(bad)),
-            "an accumulate descriptor names element type 12 (0, 0); valid are 0 to 11");
+            "an accumulate descriptor names element type 12 (0); valid are 0 to 11");
+  bad = bytes;
+  bad[2] = std::byte{6};
+  EXPECT_EQ(
+      refusal(decode_accumulate(bad)),
+      "an accumulate descriptor of float32 names operation 6; valid are 0 to 5 if defined for "
+      "it");
+  bad[2] = static_cast<std::byte>(AccumulateOp::bit_or);
+  EXPECT_NE(refusal(decode_accumulate(bad)).find("float32 names operation 3"), std::string::npos);
+  bad[2] = static_cast<std::byte>(AccumulateOp::max);
+  EXPECT_EQ(refusal(decode_accumulate(bad)), "an accumulate by max has a factor");
   bad = bytes;
   bad[23] = std::byte{1};
   EXPECT_EQ(refusal(decode_accumulate(bad)),
@@ -389,7 +416,9 @@ TEST(AccumulateTerms, AreRefusedIfTheyMakeNoSense) {
 
 TEST(AtomicTerms, AreDecodedAsEncoded) {
   using Atomic = AtomicRequest::Kind;
-  for (const Atomic kind : {Atomic::fetch_add, Atomic::swap, Atomic::compare_swap}) {
+  for (const Atomic kind :
+       {Atomic::fetch_add, Atomic::swap, Atomic::compare_swap, Atomic::fetch_min, Atomic::fetch_max,
+        Atomic::fetch_or, Atomic::fetch_and, Atomic::fetch_xor}) {
     for (const int size : {4, 8}) {
       Bytes bytes;
       encode_atomic({kind, size}, bytes);
@@ -406,9 +435,53 @@ TEST(AtomicTerms, AreRefusedIfTheyMakeNoSense) {
   encode_atomic({AtomicRequest::Kind::swap, 2}, bytes);
   EXPECT_EQ(refusal(decode_atomic(bytes)),
             "an atomic descriptor is for a word of 2 bytes; 4 and 8 are possible");
-  bytes[1] = std::byte{3};
+  bytes[1] = std::byte{8};
   EXPECT_EQ(refusal(decode_atomic(bytes)),
-            "an atomic descriptor names operation 3 (0); valid are 0 to 2");
+            "an atomic descriptor names operation 8; valid are 0 to 7");
+  bytes[1] = std::byte{0};
+  bytes[2] = std::byte{8};
+  bytes[4] = std::byte{3};
+  EXPECT_EQ(refusal(decode_atomic(bytes)), "an atomic descriptor of 3 words has none");
+}
+
+Bytes list_bytes(AtomicRequest::Kind kind, int bytes, std::vector<AtomicList::Item> items) {
+  Bytes encoded;
+  encode_atomics({kind, bytes, items}, encoded);
+  return encoded;
+}
+
+TEST(AtomicListTerms, AreDecodedAsEncoded) {
+  using Atomic = AtomicRequest::Kind;
+  for (const Atomic kind : {Atomic::fetch_add, Atomic::compare_swap, Atomic::fetch_xor}) {
+    const Bytes bytes = list_bytes(
+        kind, 4, {{.offset = 64, .operand = -5, .expected = 7}, {.offset = 4, .operand = most}});
+    const auto decoded = decode_atomics(bytes);
+    ASSERT_TRUE(decoded.ok()) << decoded.status().describe();
+    EXPECT_EQ(decoded.value().terms, (AtomicTerms{kind, 4}));
+    ASSERT_EQ(decoded.value().items.size(), 2U);
+    EXPECT_EQ(decoded.value().items[0].offset, 64U);
+    EXPECT_EQ(decoded.value().items[0].operand, -5);
+    EXPECT_EQ(decoded.value().items[0].expected, kind == Atomic::compare_swap ? 7 : 0);
+    EXPECT_EQ(decoded.value().items[1].offset, 4U);
+    EXPECT_EQ(decoded.value().items[1].operand, most);
+    expect_exact_length(bytes, decode_atomics);
+  }
+}
+
+TEST(AtomicListTerms, AreRefusedIfTheyMakeNoSense) {
+  constexpr auto add = AtomicRequest::Kind::fetch_add;
+  EXPECT_EQ(refusal(decode_atomics(list_bytes(add, 8, {{.offset = 12}}))),
+            "a list has an atomic of 8 bytes at offset 12");
+  EXPECT_EQ(refusal(decode_atomics(list_bytes(add, 8, {{.offset = ~std::uint64_t{7}}}))),
+            "a list has an atomic of 8 bytes at offset 18446744073709551608");
+  EXPECT_EQ(refusal(decode_atomics(list_bytes(add, 8, {}))),
+            "a list has 0 atomics; 1 to 4096 are possible");
+  Bytes bytes = list_bytes(add, 8, {{.offset = 8}});
+  bytes[4] = std::byte{2};
+  EXPECT_EQ(refusal(decode_atomics(bytes)),
+            "a descriptor of an atomic has 16 bytes after its beginning; 32 are announced");
+  bytes[6] = std::byte{1};
+  EXPECT_EQ(refusal(decode_atomics(bytes)), "a list has 65538 atomics; 1 to 4096 are possible");
 }
 
 TEST(Failure, KeepsCodeRankAndText) {

@@ -120,6 +120,10 @@ Status DatagramEndpoint::atomic(const Target& at, const AtomicRequest& request, 
   return by_requests_->atomic(at, request, done);
 }
 
+Status DatagramEndpoint::atomic_list(const Target& at, const AtomicList& list, Completion& done) {
+  return by_requests_->atomic_list(at, list, done);
+}
+
 Status DatagramEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
   return by_requests_->put_fragments(to, fragments, done);
 }

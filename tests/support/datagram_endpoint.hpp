@@ -37,6 +37,7 @@ class DatagramEndpoint final : public Endpoint {
   Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
                     Completion& done) override;
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
+  Status atomic_list(const Target& at, const AtomicList& list, Completion& done) override;
   Status put_fragments(const Target& to, Fragments fragments, Completion& done) override;
   Status get_fragments(const Target& from, Fragments fragments, Completion& done) override;
   Status accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,

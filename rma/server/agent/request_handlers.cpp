@@ -144,13 +144,58 @@ Status accumulate(RequestContext& context, Request& request) {
       });
 }
 
+Status read_atomic_list(const RequestContext& context, Request& request, Bytes descriptor) {
+  TESSERA_ASSIGN_OR_RETURN(AtomicListTerms list, decode_atomics(descriptor));
+  request.atomic = list.terms;
+  request.atomics = std::move(list.items);
+  std::vector<Fragment> words;
+  words.reserve(request.atomics.size());
+  for (const AtomicList::Item& each : request.atomics) {
+    words.push_back({nullptr, each.offset, static_cast<std::size_t>(request.atomic.bytes)});
+  }
+  request.pattern = std::move(words);
+  return check_sizes(context, request);
+}
+
 Status read_atomic(const RequestContext& context, Request& request, Bytes descriptor) {
+  request.atomics.clear();
+  if (descriptor.size() > atomic_terms_bytes) {
+    return read_atomic_list(context, request, descriptor);
+  }
   TESSERA_ASSIGN_OR_RETURN(request.atomic, decode_atomic(descriptor));
   request.pattern = CopyShape::contiguous(static_cast<std::size_t>(request.atomic.bytes));
   return check_sizes(context, request);
 }
 
+// Nothing is executed unless all words are aligned.
+Status atomic_list(RequestContext& context, Request& request) {
+  const FrameHeader& header = request.header;
+  const auto bytes = static_cast<std::size_t>(request.atomic.bytes);
+  return context.executor.visit(header, request.pattern, [&](const Place& place) -> Status {
+    std::vector<std::byte> words(request.atomics.size() * bytes);
+    std::byte* to = words.data();
+    for (const AtomicList::Item& each : request.atomics) {
+      Place word = place;
+      word.offset += each.offset;
+      TESSERA_ASSIGN_OR_RETURN(
+          const std::int64_t previous,
+          context.executor.atomic(word, request.atomic, each.operand, each.expected));
+      std::memcpy(to, &previous, bytes);  // the low bytes: words are sent little-endian
+      to += bytes;
+    }
+    if (words.size() <= max_inline_bytes) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, words.data(), words.size());
+      return context.connection.answer(header, Kind::value, word);
+    }
+    return context.connection.answer_data(header, std::move(words));
+  });
+}
+
 Status atomic(RequestContext& context, Request& request) {
+  if (!request.atomics.empty()) {
+    return atomic_list(context, request);
+  }
   const FrameHeader& header = request.header;
   return context.executor.visit(
       header, request.pattern, [&](const SliceLocation& location) -> Status {

@@ -33,9 +33,10 @@ struct Request {
   Pattern pattern;                       ///< what it moves or accesses; of an accumulate: `terms`
   std::optional<AccumulateTerms> terms;  ///< of an accumulate
   AtomicTerms atomic;                    ///< of an atomic
-  detail::RdmaAddressBytes address{};    ///< of a request for a path: the peer's
-  const std::byte* payload = nullptr;    ///< its payload, unless that is at its target
-  bool is_stored = false;                ///< its payload is at its target
+  std::vector<AtomicList::Item> atomics = {};   ///< of a list of atomics; else empty
+  detail::RdmaAddressBytes address{};           ///< of a request for a path: the peer's
+  const std::byte* payload = nullptr;           ///< its payload, unless that is at its target
+  bool is_stored = false;                       ///< its payload is at its target
   std::vector<std::byte> forwarded_descriptor;  ///< of a request that is passed on
   std::vector<std::byte> forwarded_payload;     ///< of a request that is passed on
 

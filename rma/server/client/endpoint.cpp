@@ -393,8 +393,47 @@ Status ServerEndpoint::atomic(const Target& at, const AtomicRequest& atomic, Com
                   static_cast<std::uint64_t>(atomic.expected)};
   PendingReply pending;
   pending.done = &done;
-  pending.word = atomic.previous;
-  pending.word_bytes = atomic.bytes;
+  if (atomic.previous_narrow != nullptr) {
+    pending.bytes = reinterpret_cast<std::byte*>(atomic.previous_narrow);
+    pending.size = sizeof *atomic.previous_narrow;
+  } else {
+    pending.word = atomic.previous;
+    pending.word_bytes = atomic.bytes;
+  }
+  return link_.ask(header, descriptor, std::move(pending));
+}
+
+Status ServerEndpoint::atomic_list(const Target& at, const AtomicList& list, Completion& done) {
+  return more_parts(done, [&]() -> Status {
+    AtomicList batch = list;
+    for (std::size_t first = 0; first < list.items.size(); first += max_listed_atomics) {
+      batch.items =
+          list.items.subspan(first, std::min(max_listed_atomics, list.items.size() - first));
+      TESSERA_RETURN_IF_ERROR(announced(done, [&] { return atomic_batch(at, batch, done); }));
+    }
+    return {};
+  });
+}
+
+Status ServerEndpoint::atomic_batch(const Target& at, const AtomicList& batch, Completion& done) {
+  const AtomicList::Item& first = batch.items.front();
+  if (batch.items.size() == 1) {
+    return atomic(moved(at, static_cast<std::int64_t>(first.offset)), batch.request(first), done);
+  }
+  FrameHeader header = request(Kind::atomic, at);
+  std::vector<std::byte> descriptor;
+  encode_atomics(batch, descriptor);
+  header.descriptor_bytes = static_cast<std::uint32_t>(descriptor.size());
+  const auto word = static_cast<std::size_t>(batch.bytes);
+  std::vector<Fragment> words;
+  words.reserve(batch.items.size());
+  for (const AtomicList::Item& each : batch.items) {
+    words.push_back({each.previous, each.offset, word});
+  }
+  PendingReply pending;
+  pending.done = &done;
+  pending.size = word * words.size();
+  pending.scatter = std::make_unique<ScatterTarget>(ScatterTarget{nullptr, {}, std::move(words)});
   return link_.ask(header, descriptor, std::move(pending));
 }
 

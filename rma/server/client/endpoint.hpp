@@ -34,6 +34,7 @@ class ServerEndpoint final : public Endpoint {
   Status accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,
                               Completion& done) override;
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
+  Status atomic_list(const Target& at, const AtomicList& list, Completion& done) override;
   /// Sends one more request after the others; none if nothing has changed since the last fence.
   Status fence() override;
   Status start_fence(Completion& done) override;
@@ -56,6 +57,7 @@ class ServerEndpoint final : public Endpoint {
   Status put_batch(const Target& to, Fragments batch, Completion& done);
   Status get_batch(const Target& from, Fragments batch, Completion& done);
   Status accumulate_batch(const Target& to, Fragments batch, const Scale& scale, Completion& done);
+  Status atomic_batch(const Target& at, const AtomicList& batch, Completion& done);
   Status accumulate_part(const Target& to, const std::byte* from, const CopyShape& shape,
                          const Scale& scale, Completion& done, RequestQueue::When when);
 

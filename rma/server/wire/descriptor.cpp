@@ -204,7 +204,9 @@ T take_number(Reader& reader) {
 }
 
 void append_scale(const Scale& scale, std::vector<std::byte>& to) {
-  append(Head{.tag = DescriptorTag::accumulate, .first = static_cast<std::uint8_t>(scale.type())},
+  append(Head{.tag = DescriptorTag::accumulate,
+              .first = static_cast<std::uint8_t>(scale.type()),
+              .second = static_cast<std::uint8_t>(scale.op())},
          to);
   const std::size_t end = to.size() + factor_bytes;
   dispatch(scale.type(), [&]<class T>(rma::Tag<T>) { append_number(scale.as<T>(), to); });
@@ -215,11 +217,17 @@ Result<Scale> take_scale(Reader& reader) {
   TESSERA_ASSIGN_OR_RETURN(const Head head,
                            read_head(reader, DescriptorTag::accumulate, "accumulate descriptor"));
   const auto type = static_cast<ElementType>(head.first);
-  if (!is_valid(type) || head.second != 0 || head.count != 0) {
+  const auto op = static_cast<AccumulateOp>(head.second);
+  if (!is_valid(type) || head.count != 0) {
     return refuse(
-        fmt::format("an accumulate descriptor names element type {} ({}, {}); valid are "
+        fmt::format("an accumulate descriptor names element type {} ({}); valid are "
                     "0 to {}",
-                    head.first, head.second, head.count, element_type_count - 1));
+                    head.first, head.count, element_type_count - 1));
+  }
+  if (!is_defined(type, op)) {
+    return refuse(fmt::format(
+        "an accumulate descriptor of {} names operation {}; valid are 0 to {} if defined for it",
+        to_string(type), head.second, accumulate_op_count - 1));
   }
   if (!reader.has(factor_bytes)) {
     return refuse(fmt::format("an accumulate descriptor has {} bytes of its factor; {} are needed",
@@ -233,7 +241,13 @@ Result<Scale> take_scale(Reader& reader) {
                                 i, to_string(type), size_of(type)));
     }
   }
-  return scale;
+  if (op == AccumulateOp::sum) {
+    return scale;
+  }
+  if (!scale.is_one()) {
+    return refuse(fmt::format("an accumulate by {} has a factor", to_string(op)));
+  }
+  return Scale::by(op, type);
 }
 
 // Elements must not be cut, because they are added as a whole.
@@ -252,6 +266,25 @@ Status check_whole_elements(const Pattern& pattern, ElementType type) {
     TESSERA_RETURN_IF_ERROR(check(each.bytes));
   }
   return {};
+}
+
+constexpr const char* atomic_name = "descriptor of an atomic";
+
+// The bytes of one word of a list: its offset and operands.
+std::size_t item_bytes(AtomicRequest::Kind kind) noexcept {
+  return sizeof(std::uint64_t) * (kind == AtomicRequest::Kind::compare_swap ? 3 : 2);
+}
+
+Result<AtomicTerms> terms_in(const Head& head) {
+  if (head.first >= AtomicRequest::kind_count) {
+    return refuse(fmt::format("an atomic descriptor names operation {}; valid are 0 to {}",
+                              head.first, AtomicRequest::kind_count - 1));
+  }
+  if (head.second != 4 && head.second != 8) {
+    return refuse(fmt::format(
+        "an atomic descriptor is for a word of {} bytes; 4 and 8 are possible", head.second));
+  }
+  return AtomicTerms{static_cast<AtomicRequest::Kind>(head.first), head.second};
 }
 
 // At most `limit` bytes of `text`, not ending within a character of several bytes.
@@ -400,21 +433,59 @@ void encode_atomic(const AtomicTerms& terms, std::vector<std::byte>& to) {
 }
 
 Result<AtomicTerms> decode_atomic(std::span<const std::byte> bytes) {
-  constexpr const char* name = "atomic descriptor";
   Reader reader(bytes);
-  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, DescriptorTag::atomic, name));
-  TESSERA_RETURN_IF_ERROR(expect(reader, 0, name));
-  const auto kind = static_cast<AtomicRequest::Kind>(head.first);
-  if (kind > AtomicRequest::Kind::compare_swap || head.count != 0) {
-    return refuse(fmt::format("an atomic descriptor names operation {} ({}); valid are 0 to {}",
-                              head.first, head.count,
-                              static_cast<int>(AtomicRequest::Kind::compare_swap)));
+  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, DescriptorTag::atomic, atomic_name));
+  TESSERA_RETURN_IF_ERROR(expect(reader, 0, atomic_name));
+  if (head.count != 0) {
+    return refuse(fmt::format("an atomic descriptor of {} words has none", head.count));
   }
-  if (head.second != 4 && head.second != 8) {
-    return refuse(fmt::format(
-        "an atomic descriptor is for a word of {} bytes; 4 and 8 are possible", head.second));
+  return terms_in(head);
+}
+
+void encode_atomics(const AtomicList& list, std::vector<std::byte>& to) {
+  append(Head{.tag = DescriptorTag::atomic,
+              .first = static_cast<std::uint8_t>(list.kind),
+              .second = static_cast<std::uint8_t>(list.bytes),
+              .count = static_cast<std::uint32_t>(list.items.size())},
+         to);
+  const std::size_t item = item_bytes(list.kind);
+  std::size_t at = to.size();
+  to.resize(at + item * list.items.size());
+  for (const AtomicList::Item& each : list.items) {
+    store(each.offset, &to[at]);
+    store(each.operand, &to[at + sizeof(std::uint64_t)]);
+    if (list.kind == AtomicRequest::Kind::compare_swap) {
+      store(each.expected, &to[at + 2 * sizeof(std::uint64_t)]);
+    }
+    at += item;
   }
-  return AtomicTerms{kind, head.second};
+}
+
+Result<AtomicListTerms> decode_atomics(std::span<const std::byte> bytes) {
+  Reader reader(bytes);
+  TESSERA_ASSIGN_OR_RETURN(const Head head, read_head(reader, DescriptorTag::atomic, atomic_name));
+  AtomicListTerms list;
+  TESSERA_ASSIGN_OR_RETURN(list.terms, terms_in(head));
+  if (head.count == 0 || head.count > max_listed_atomics) {
+    return refuse(
+        fmt::format("a list has {} atomics; 1 to {} are possible", head.count, max_listed_atomics));
+  }
+  TESSERA_RETURN_IF_ERROR(
+      expect(reader, std::uint64_t{head.count} * item_bytes(list.terms.kind), atomic_name));
+  list.items.resize(head.count);
+  for (AtomicList::Item& each : list.items) {
+    each.offset = reader.take<std::uint64_t>();
+    each.operand = reader.take<std::int64_t>();
+    if (list.terms.kind == AtomicRequest::Kind::compare_swap) {
+      each.expected = reader.take<std::int64_t>();
+    }
+    if (each.offset > static_cast<std::uint64_t>(max_reach_bytes) ||
+        each.offset % head.second != 0) {
+      return refuse(
+          fmt::format("a list has an atomic of {} bytes at offset {}", head.second, each.offset));
+    }
+  }
+  return list;
 }
 
 std::array<std::byte, remote_span_bytes> encode(const detail::RemoteSpan& span) {

@@ -53,7 +53,7 @@ enum class Kind : std::uint8_t {
   put = 1,     ///< payload to the target's slice; a pattern, or contiguous
   get,         ///< bytes of the target's slice to the origin, as `data` or `value`
   accumulate,  ///< AccumulateTerms; target += scale × payload
-  atomic,      ///< AtomicTerms; the operands are words
+  atomic,      ///< AtomicTerms, with the operands in `words`; or AtomicListTerms
   fence,       ///< answered when everything sent before on this stream is in effect
   lock,        ///< answered when the origin holds the lock, or its holder was found dead
   unlock,
@@ -179,6 +179,19 @@ struct AtomicTerms {
 };
 void encode_atomic(const AtomicTerms& terms, std::vector<std::byte>& to);
 [[nodiscard]] Result<AtomicTerms> decode_atomic(std::span<const std::byte> bytes);
+/// The size of the descriptor of one atomic; that of a list is longer.
+inline constexpr std::size_t atomic_terms_bytes = 8;
+
+/// The most words in one list: their descriptor stays within max_descriptor_bytes.
+inline constexpr std::size_t max_listed_atomics = 4096;
+struct AtomicListTerms {
+  AtomicTerms terms;
+  std::vector<AtomicList::Item> items;  ///< `previous` is not sent
+};
+/// Requires: 1 to max_listed_atomics items.
+void encode_atomics(const AtomicList& list, std::vector<std::byte>& to);
+/// Also refuses words at offsets that are not aligned to them or beyond max_reach_bytes.
+[[nodiscard]] Result<AtomicListTerms> decode_atomics(std::span<const std::byte> bytes);
 
 /// The payload of the reply to `locate`.
 inline constexpr std::size_t remote_span_bytes = 24;

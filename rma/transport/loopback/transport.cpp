@@ -114,7 +114,7 @@ class LoopbackEndpoint final : public Endpoint {
 
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override {
     deferred_.add([word = address(at), request, &done] {
-      *request.previous = detail::atomic_direct(word, request);
+      request.report(detail::atomic_direct(word, request));
       done.end(Status());
     });
     return {};

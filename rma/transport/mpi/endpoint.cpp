@@ -320,7 +320,8 @@ Status WindowEndpoint::accumulate(const Target& to, const void* from, const Copy
                            OwnerMutexGuard::begin(location, needs_mutex(location, at_origin)));
   const auto* const source = static_cast<const std::byte*>(from);
   const bool are_apart = runs_are_apart(shape, Which::remote);
-  const bool is_direct = shape.levels > 0 && scale.is_one() && are_apart &&
+  const bool by_swaps = uses_swaps(location.window, scale);
+  const bool is_direct = shape.levels > 0 && scale.is_one() && are_apart && !by_swaps &&
                          methods_.of_shape(shape, true) == Method::direct;
   return start(location, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{location.window, location.rank, location.displacement, shape.run_bytes};
@@ -337,13 +338,15 @@ Status WindowEndpoint::accumulate(const Target& to, const void* from, const Copy
     if (is_direct) {
       const AddedType added = added_type(scale.type());
       TESSERA_ASSIGN_OR_RETURN(const Sides sides, sides_of(shape, added.type, added.bytes));
-      return update_sides(first, from, sides, MPI_SUM);
+      return update_sides(first, from, sides, op_of(scale));
     }
     ScaledSource scaled(shape.total_bytes(), scale);
     Status issued = for_each_call(shape, first, completer_of(epoch, Method::batched),
                                   [&](std::int64_t local, const Run& run) {
-                                    return accumulate_run(
-                                        run, scaled.take(source + local, run.bytes), scale.type());
+                                    const auto* const operands =
+                                        scaled.take(source + local, run.bytes);
+                                    return by_swaps ? combine_by_swaps(run, operands, scale)
+                                                    : accumulate_run(run, operands, scale);
                                   });
     operation.source = std::move(scaled).keep();
     return issued;
@@ -353,6 +356,12 @@ Status WindowEndpoint::accumulate(const Target& to, const void* from, const Copy
 // Whether MPI adds incorrectly, or only with the help of a target that may be computing.
 bool WindowEndpoint::adds_at_origin(const Window& window, const Scale& scale) const noexcept {
   return !window.has_atomics() || (methods_.small_sums_saturate && is_small_integer(scale.type()));
+}
+
+// A minimum or maximum of floating-point numbers has a rule for NaNs, and MPI's has none. Without
+// compare-and-swaps that are atomic with accumulates, MPI's result for a NaN has to do.
+bool WindowEndpoint::uses_swaps(const Window& window, const Scale& scale) const noexcept {
+  return !scale.is_sum() && !is_integer(scale.type()) && has_atomics(window);
 }
 
 Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,
@@ -451,18 +460,21 @@ Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragment
       return accumulator.finish();
     }
     const Method method = method_of(fragments, true, detail::check_remote_overlap);
-    if (method == Method::direct && scale.is_one()) {
+    const bool by_swaps = uses_swaps(location.window, scale);
+    if (method == Method::direct && scale.is_one() && !by_swaps) {
       const AddedType added = added_type(scale.type());
       TESSERA_ASSIGN_OR_RETURN(const ListTypes types,
                                ListTypes::create(fragments, added.type, added.bytes));
       return update_sides(first.at_first(fragments), fragments.front().local,
-                          {1, types.local(), types.remote()}, MPI_SUM);
+                          {1, types.local(), types.remote()}, op_of(scale));
     }
     ScaledSource scaled(total_bytes(fragments), scale);
     Status issued = for_each_call(
         fragments, first, completer_of(epoch, method), [&](const Fragment& each, const Run& run) {
-          const auto* const source = static_cast<const std::byte*>(each.local);
-          return accumulate_run(run, scaled.take(source, each.bytes), scale.type());
+          const auto* const operands =
+              scaled.take(static_cast<const std::byte*>(each.local), each.bytes);
+          return by_swaps ? combine_by_swaps(run, operands, scale)
+                          : accumulate_run(run, operands, scale);
         });
     operation.source = std::move(scaled).keep();
     return issued;
@@ -499,14 +511,14 @@ Status WindowEndpoint::call_atomic(const Run& word, const AtomicRequest& request
                                   MPI_Compare_and_swap(&operand, &expected, &previous, type,
                                                        word.rank, displacement, word.handle())));
   } else {
-    const MPI_Op op = request.kind == AtomicRequest::Kind::fetch_add ? MPI_SUM : MPI_REPLACE;
+    const MPI_Op op = op_of(request.kind);
     TESSERA_RETURN_IF_ERROR(check(
         "MPI_Fetch_and_op",
         MPI_Fetch_and_op(&operand, &previous, type, word.rank, displacement, op, word.handle())));
   }
   TESSERA_RETURN_IF_ERROR(word.window.flush(word.rank));
-  *request.previous =
-      request.bytes == sizeof(std::int32_t) ? std::int64_t{previous.narrow} : previous.wide;
+  request.report(request.bytes == sizeof(std::int32_t) ? std::int64_t{previous.narrow}
+                                                       : previous.wide);
   return {};
 }
 
@@ -533,7 +545,7 @@ Status WindowEndpoint::change_word(const WindowLocation& location, const AtomicR
   alignas(8) std::array<std::byte, sizeof(std::int64_t)> word{};
   TESSERA_RETURN_IF_ERROR(get_sides(run, word.data(), sides, nullptr));
   TESSERA_RETURN_IF_ERROR(epoch.renew(true));
-  *request.previous = detail::atomic_direct(word.data(), request);
+  request.report(detail::atomic_direct(word.data(), request));
   TESSERA_RETURN_IF_ERROR(put_sides(run, word.data(), sides, nullptr));
   return epoch.renew(true);
 }

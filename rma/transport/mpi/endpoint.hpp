@@ -124,6 +124,7 @@ class WindowEndpoint : public Endpoint {
   Result<bool> put_shared(const Target& to, const void* from, std::size_t bytes);
   Result<const ListTypes*> cached_types(Fragments fragments, const AddedType& element);
   [[nodiscard]] bool adds_at_origin(const Window& window, const Scale& scale) const noexcept;
+  [[nodiscard]] bool uses_swaps(const Window& window, const Scale& scale) const noexcept;
   [[nodiscard]] Method method_of(Fragments fragments, bool accumulates,
                                  Status (*check_overlap)(Fragments)) const;
   [[nodiscard]] BatchCompleter completer_of(const Epoch& epoch, Method method) const noexcept;

@@ -38,13 +38,13 @@ Result<bool> WindowEndpoint::accumulate_now(const Target& to, const void* from, 
   const WindowSegment& segment = WindowSegment::of(to);
   const Window& window = segment.window();
   if (!is_shared(window, bytes) || segment.is_strict() || !scale.is_one() ||
-      adds_at_origin(window, scale)) {
+      adds_at_origin(window, scale) || uses_swaps(window, scale)) {
     return false;
   }
   const Run run{window, to.rank.value, segment.displacement_at(to.rank.value) + to.offset, bytes};
   const AddedType added = added_type(scale.type());
   const Sides sides{static_cast<int>(bytes / added.bytes), added.type, added.type};
-  TESSERA_RETURN_IF_ERROR(update_sides(run, from, sides, MPI_SUM));
+  TESSERA_RETURN_IF_ERROR(update_sides(run, from, sides, op_of(scale)));
   TESSERA_RETURN_IF_ERROR(window.flush(run.rank));
   return true;
 }
@@ -110,7 +110,7 @@ Result<bool> WindowEndpoint::accumulate_shape_now(const Target& to, const void* 
   const WindowLocation location = location_of(to);
   if (!is_shared(location.window, shape.run_bytes) || WindowSegment::of(to).is_strict() ||
       !scale.is_one() || adds_at_origin(location.window, scale) ||
-      methods_.of_shape(shape, true) == Method::direct) {
+      uses_swaps(location.window, scale) || methods_.of_shape(shape, true) == Method::direct) {
     return false;
   }
   const auto* const source = static_cast<const std::byte*>(from);
@@ -118,7 +118,7 @@ Result<bool> WindowEndpoint::accumulate_shape_now(const Target& to, const void* 
   const Run first{location.window, location.rank, location.displacement, shape.run_bytes};
   TESSERA_RETURN_IF_ERROR(for_each_call(shape, first, completer_of(epoch, Method::batched),
                                         [&](std::int64_t local, const Run& run) {
-                                          return accumulate_run(run, source + local, scale.type());
+                                          return accumulate_run(run, source + local, scale);
                                         }));
   TESSERA_RETURN_IF_ERROR(location.window.flush(location.rank));
   return true;

@@ -44,6 +44,32 @@ Status get_with_neighbour(const Run& run, std::byte* to) {
   return {};
 }
 
+// One element with as many bytes as `Word`.
+template <class Word>
+Status combine_element(const Run& run, const std::byte* from, const Scale& scale) {
+  const MPI_Datatype type = sizeof(Word) == sizeof(std::int32_t) ? MPI_INT32_T : MPI_INT64_T;
+  const MPI_Aint at = aint(run.displacement);
+  Word seen = 0;
+  TESSERA_RETURN_IF_ERROR(check("MPI_Fetch_and_op", MPI_Fetch_and_op(nullptr, &seen, type, run.rank,
+                                                                     at, MPI_NO_OP, run.handle())));
+  TESSERA_RETURN_IF_ERROR(run.window.flush(run.rank));
+  while (true) {
+    const Word expected = seen;
+    Word wanted = expected;
+    kernels::accumulate_run(&wanted, from, sizeof(Word), scale);
+    if (wanted == expected) {
+      return {};
+    }
+    TESSERA_RETURN_IF_ERROR(
+        check("MPI_Compare_and_swap",
+              MPI_Compare_and_swap(&wanted, &expected, &seen, type, run.rank, at, run.handle())));
+    TESSERA_RETURN_IF_ERROR(run.window.flush(run.rank));
+    if (seen == expected) {
+      return {};
+    }
+  }
+}
+
 }  // namespace
 
 Status put_sides(const Run& run, const void* from, const Sides& sides, MPI_Request* request) {
@@ -150,13 +176,25 @@ Status OriginAccumulator::finish() {
   return epoch_.renew(true);
 }
 
-Status accumulate_run(const Run& run, const std::byte* from, ElementType element) {
-  const AddedType added = added_type(element);
+Status accumulate_run(const Run& run, const std::byte* from, const Scale& scale) {
+  const AddedType added = added_type(scale.type());
   return in_pieces(run.bytes, [&](std::size_t at, std::size_t bytes) {
     const Run piece{run.window, run.rank, run.displacement + at, bytes};
     return update_sides(piece, from + at,
-                        {static_cast<int>(bytes / added.bytes), added.type, added.type}, MPI_SUM);
+                        {static_cast<int>(bytes / added.bytes), added.type, added.type},
+                        op_of(scale));
   });
+}
+
+Status combine_by_swaps(const Run& run, const std::byte* from, const Scale& scale) {
+  const std::size_t element = size_of(scale.type());
+  for (std::size_t at = 0; at < run.bytes; at += element) {
+    const Run one{run.window, run.rank, run.displacement + at, element};
+    TESSERA_RETURN_IF_ERROR(element == sizeof(float)
+                                ? combine_element<std::int32_t>(one, from + at, scale)
+                                : combine_element<std::int64_t>(one, from + at, scale));
+  }
+  return {};
 }
 
 }  // namespace tessera::rma::mpi

@@ -31,6 +31,46 @@ AddedType added_type(ElementType type) noexcept {
   return {MPI_DOUBLE, sizeof(double)};
 }
 
+MPI_Op op_of(const Scale& scale) noexcept {
+  switch (scale.op()) {
+    case AccumulateOp::min:
+      return MPI_MIN;
+    case AccumulateOp::max:
+      return MPI_MAX;
+    case AccumulateOp::bit_or:
+      return MPI_BOR;
+    case AccumulateOp::bit_and:
+      return MPI_BAND;
+    case AccumulateOp::bit_xor:
+      return MPI_BXOR;
+    case AccumulateOp::sum:
+      break;
+  }
+  return MPI_SUM;
+}
+
+MPI_Op op_of(AtomicRequest::Kind kind) noexcept {
+  using Kind = AtomicRequest::Kind;
+  switch (kind) {
+    case Kind::fetch_min:
+      return MPI_MIN;
+    case Kind::fetch_max:
+      return MPI_MAX;
+    case Kind::fetch_or:
+      return MPI_BOR;
+    case Kind::fetch_and:
+      return MPI_BAND;
+    case Kind::fetch_xor:
+      return MPI_BXOR;
+    case Kind::swap:
+    case Kind::compare_swap:
+      return MPI_REPLACE;
+    case Kind::fetch_add:
+      break;
+  }
+  return MPI_SUM;
+}
+
 MPI_Datatype word_type(std::size_t bytes) noexcept {
   switch (bytes) {
     case sizeof(std::uint16_t):

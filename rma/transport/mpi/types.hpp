@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "rma/element.hpp"
+#include "rma/transport/transport.hpp"
 
 namespace tessera::rma::mpi {
 
@@ -22,6 +23,11 @@ struct AddedType {
   std::size_t bytes;
 };
 AddedType added_type(ElementType type) noexcept;
+
+/// MPI's operation for an accumulate. Requires: is_defined(scale.type(), scale.op()).
+MPI_Op op_of(const Scale& scale) noexcept;
+/// The same for an atomic other than a compare-and-swap.
+MPI_Op op_of(AtomicRequest::Kind kind) noexcept;
 
 /// The type of a word of 1, 2, 4 or 8 bytes.
 MPI_Datatype word_type(std::size_t bytes) noexcept;

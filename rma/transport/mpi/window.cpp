@@ -16,7 +16,6 @@ class Hints {
     MPI_Info_create(&info_);
     MPI_Info_set(info_, "same_disp_unit", "true");
     if (mode == AccessMode::accumulate_only) {
-      MPI_Info_set(info_, "accumulate_ops", "same_op");
       MPI_Info_set(info_, "accumulate_ordering", "none");
     }
   }

@@ -3,6 +3,7 @@
 // VerbsEndpoint's read-modify-writes by the device, which return the old value to a buffer.
 #include <utility>
 
+#include "rma/protocol/direct.hpp"
 #include "rma/transport/verbs/endpoint.hpp"
 
 namespace tessera::rma::verbs {
@@ -29,14 +30,18 @@ Result<detail::RemoteSpan> VerbsEndpoint::find_word(const Target& at) {
 
 Status VerbsEndpoint::atomic_by_device(const Target& at, const AtomicRequest& request) {
   TESSERA_ASSIGN_OR_RETURN(const detail::RemoteSpan word, find_word(at));
-  if (request.kind != Kind::swap) {
+  if (request.kind == Kind::fetch_add || request.kind == Kind::compare_swap) {
     return change_word(word, request);
   }
-  // The device has no swap: this guesses the word for a compare-swap, and a wrong guess returns it.
+  // The device has only these two: this guesses the word for a compare-swap, and a wrong guess
+  // returns it.
   AtomicRequest guess = request;
   guess.kind = Kind::compare_swap;
   guess.expected = 0;
   while (true) {
+    std::int64_t wanted = guess.expected;
+    detail::atomic_direct(reinterpret_cast<std::byte*>(&wanted), request);
+    guess.operand = wanted;
     TESSERA_RETURN_IF_ERROR(change_word(word, guess));
     if (*request.previous == guess.expected) {
       return {};

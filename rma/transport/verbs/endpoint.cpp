@@ -546,6 +546,10 @@ Status VerbsEndpoint::atomic(const Target& at, const AtomicRequest& request, Com
   return by_requests_->atomic(at, request, done);
 }
 
+Status VerbsEndpoint::atomic_list(const Target& at, const AtomicList& list, Completion& done) {
+  return by_requests_->atomic_list(at, list, done);
+}
+
 Status VerbsEndpoint::put_fragments(const Target& to, Fragments fragments, Completion& done) {
   TESSERA_ASSIGN_OR_RETURN(const bool is_direct, may_go_direct(to, total_bytes(fragments)));
   if (is_direct) {

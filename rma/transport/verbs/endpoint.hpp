@@ -56,6 +56,7 @@ class VerbsEndpoint final : public Endpoint {
   Status accumulate(const Target& to, const void* from, const CopyShape& shape, const Scale& scale,
                     Completion& done) override;
   Status atomic(const Target& at, const AtomicRequest& request, Completion& done) override;
+  Status atomic_list(const Target& at, const AtomicList& list, Completion& done) override;
   Status atomic_by_device(const Target& at, const AtomicRequest& request) override;
   Status put_fragments(const Target& to, Fragments fragments, Completion& done) override;
   Status get_fragments(const Target& from, Fragments fragments, Completion& done) override;
