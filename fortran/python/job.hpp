@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. tessera.Job and tessera.Team, and when collective objects are freed.
+//
+// The library frees an array when its members free it together. Python destroys objects when it
+// likes, on each rank at another time. So the end of a Python object only says that this rank does
+// not use it any more (Releases::drop). Its memory is freed when all members have said so, at the
+// next collective call that makes an object, and at Job.barrier().
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "fortran/python/errors.hpp"
+#include "rma/base/result.hpp"
+#include "rma/job.hpp"
+#include "rma/team.hpp"
+
+namespace tessera::python {
+
+/// The objects of a job that this rank does not use any more.
+///
+/// Members of a team make its objects together, so the number of an object in the order of their
+/// creation is the same on all of them. Threads: any.
+class Releases {
+ public:
+  /// Frees the object, collectively, and then destroys it.
+  using Free = std::function<rma::Status()>;
+
+  /// Local. The number of the object that the members of `team` have just made.
+  std::uint64_t enroll(const rma::Team& team);
+  /// Local. This rank does not use the object any more.
+  void drop(const rma::Team& team, std::uint64_t number, Free free);
+  /// Collective. Frees what all members have dropped. Call it without the GIL.
+  rma::Status collect(rma::Team& team);
+  /// Local. Destroys everything that was dropped, after the job was stopped.
+  void clear();
+
+ private:
+  struct OfTeam {
+    std::uint64_t made = 0;
+    std::map<std::uint64_t, Free> dropped;
+  };
+  std::mutex mutex_;
+  std::map<const rma::detail::TeamState*, OfTeam> teams_;
+};
+
+/// The C++ part of tessera.Job. Objects of the job keep it alive.
+class Job : public std::enable_shared_from_this<Job> {
+ public:
+  /// Collective. `communicator` is None or a communicator of mpi4py.
+  static std::shared_ptr<Job> start(const py::object& communicator);
+  explicit Job(rma::Job job) : job_(std::move(job)) {}
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  /// Stops the job if stop() was not called.
+  ~Job();
+
+  [[nodiscard]] rma::Job& rma() noexcept { return job_; }
+  [[nodiscard]] Releases& releases() noexcept { return releases_; }
+  [[nodiscard]] bool is_stopped() const noexcept { return is_stopped_; }
+  /// Throws Closed if the job was stopped.
+  void check_running() const;
+
+  /// Leaves the job. Idempotent.
+  rma::Status stop();
+
+ private:
+  rma::Job job_;
+  Releases releases_;
+  bool is_stopped_ = false;
+};
+
+/// The C++ part of tessera.Team.
+struct Team {
+  std::shared_ptr<Job> job;
+  rma::Team team;
+};
+
+/// The team of an argument that may be None: then all ranks.
+rma::Team team_of(Job& job, const py::object& given);
+
+/// Collective. Call it, without the GIL, before every call that makes an object of a team: it frees
+/// what all members have dropped. `kind` and `name` are for the text if members call different
+/// functions: "create array 'A'".
+rma::Status prepare_to_make(Job& job, rma::Team& team, std::string_view kind, std::string_view name);
+
+/// An object of the library that its team made together and must free together; T has free().
+/// Kept by a shared pointer; when the last one ends, this rank drops the object.
+template <class T>
+class Owned {
+ public:
+  /// Call it on all members, right after they made `value`.
+  Owned(std::shared_ptr<Job> job, rma::Team team, std::shared_ptr<T> value)
+      : job_(std::move(job)),
+        team_(std::move(team)),
+        value_(std::move(value)),
+        number_(job_->releases().enroll(team_)) {}
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() {
+    if (!is_freed_) {
+      job_->releases().drop(team_, number_, [value = std::move(value_)] { return value->free(); });
+    }
+  }
+
+  [[nodiscard]] const std::shared_ptr<Job>& job() const noexcept { return job_; }
+  [[nodiscard]] rma::Team& team() noexcept { return team_; }
+  [[nodiscard]] T& operator*() const noexcept { return *value_; }
+  [[nodiscard]] T* operator->() const noexcept { return value_.get(); }
+
+  /// Collective. Frees the object now. Idempotent.
+  rma::Status free() {
+    is_freed_ = true;
+    return value_->free();
+  }
+
+ private:
+  std::shared_ptr<Job> job_;
+  rma::Team team_;
+  std::shared_ptr<T> value_;
+  std::uint64_t number_;
+  bool is_freed_ = false;
+};
+
+void define_job(py::module_& module);
+void define_team(py::module_& module);
+
+}  // namespace tessera::python
