@@ -10,7 +10,10 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -22,17 +25,51 @@
 
 namespace tessera::python {
 
+class HaloPlans;
+
+/// An array and what belongs to it. Python's arrays, views of local memory and pending transfers
+/// share it; when the last one ends, this rank drops the array.
+class SharedArray : public Owned<arrays::ArrayBase> {
+ public:
+  SharedArray(std::shared_ptr<Job> job, rma::Team team, std::shared_ptr<arrays::ArrayBase> array);
+  ~SharedArray();
+
+  /// After free(), while views still keep the memory.
+  [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
+  /// Collective. Closes the array. Its memory is freed now, or when no member has views of it.
+  rma::Status close();
+
+  /// NumPy arrays in this rank's memory.
+  [[nodiscard]] std::int64_t views() const noexcept { return views_; }
+  void add_view(int change) noexcept;
+
+  /// The exchanges of ghost cells that were planned.
+  [[nodiscard]] HaloPlans& halos() noexcept { return *halos_; }
+
+ private:
+  std::unique_ptr<HaloPlans> halos_;
+  std::atomic<std::int64_t> views_ = 0;
+  std::atomic<bool> is_closed_ = false;
+};
+
 /// The C++ part of tessera.Array. Copies are further handles of one array.
 class Array {
  public:
-  using Shared = std::shared_ptr<Owned<arrays::ArrayBase>>;
+  using Shared = std::shared_ptr<SharedArray>;
 
   Array(Shared shared, py::dtype dtype)
       : shared_(std::move(shared)), base_(&**shared_), dtype_(std::move(dtype)) {}
 
-  /// The library's array. For element types with arithmetic it is an arrays::Array<T>. Operations
-  /// on a freed array, or after the job's stop, return `closed`.
-  [[nodiscard]] arrays::ArrayBase& base() const noexcept { return *base_; }
+  /// The library's array. For element types with arithmetic it is an arrays::Array<T>. Throws Closed
+  /// after free(). Operations after the job's stop return `closed`.
+  [[nodiscard]] arrays::ArrayBase& base() const {
+    if (shared_->is_closed()) [[unlikely]] {
+      refuse_closed();
+    }
+    return *base_;
+  }
+  /// The same for its name and shape, which stay known.
+  [[nodiscard]] const arrays::ArrayBase& description() const noexcept { return *base_; }
   [[nodiscard]] const py::dtype& dtype() const noexcept { return dtype_; }
   [[nodiscard]] const std::shared_ptr<Job>& job() const noexcept { return shared_->job(); }
   [[nodiscard]] rma::Team& team() const noexcept { return shared_->team(); }
@@ -40,6 +77,8 @@ class Array {
   [[nodiscard]] const Shared& shared() const noexcept { return shared_; }
 
  private:
+  [[noreturn]] void refuse_closed() const;
+
   Shared shared_;
   arrays::ArrayBase* base_;
   py::dtype dtype_;
@@ -76,8 +115,24 @@ decltype(auto) dispatch(const Array& array, std::string_view operation, Act&& ac
   });
 }
 
-/// The Python class with everything but what other files add to it, and the methods of Job that
-/// make arrays.
+/// Collective. Makes an array, with errors in the arguments of any member reported to all.
+struct NewArray {
+  arrays::Extents extents;
+  py::dtype dtype;
+  std::optional<arrays::Distribution> distribution = {};
+  arrays::ArrayOptions options = {};
+};
+std::shared_ptr<Array> make(const std::shared_ptr<Job>& job, const NewArray& asked);
+
+/// Collective. Sets all elements to a number, each rank its own.
+void fill(const Array& array, const py::object& value);
+
+/// The class without what other files add to it.
 ArrayClass define_array(py::module_& module);
+/// The methods of Job that make arrays.
+void define_creation(JobClass& job);
+void define_local_access(py::module_& module, ArrayClass& array);
+void define_halo(py::module_& module, ArrayClass& array);
+void define_distribution(py::module_& module);
 
 }  // namespace tessera::python

@@ -51,11 +51,11 @@ py::dtype dtype_of(const py::object& given) {
   PyObject* converted = nullptr;
   if (Npy::get().PyArray_DescrConverter_(given.ptr(), &converted) == 0) {
     PyErr_Clear();
-    refuse_type(fmt::format("{} is not a dtype", py::repr(given).cast<std::string>()),
+    refuse_type(fmt::format("{} is not a dtype", repr_of(given)),
                 "examples: 'f8', 'i4', 'c16', numpy.float32");
   }
   const auto dtype = py::reinterpret_steal<py::dtype>(converted);
-  const auto text = py::str(static_cast<py::handle>(dtype)).cast<std::string>();
+  const auto text = text_of(dtype);
   if (dtype.attr("hasobject").cast<bool>()) {
     refuse_type(fmt::format("elements of dtype {} are Python objects, which other ranks cannot reach",
                             text));

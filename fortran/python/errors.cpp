@@ -48,7 +48,7 @@ PyObject* make_class(py::module_& module, const char* name, const py::tuple& bas
   return made;
 }
 
-std::string text_of(const Status& status) {
+std::string message_of(const Status& status) {
   const std::string message = status.message();
   return status.failing_rank() ? fmt::format("[rank {}] {}", status.failing_rank()->value, message)
                                : message;
@@ -57,7 +57,7 @@ std::string text_of(const Status& status) {
 }  // namespace
 
 py::object exception_of(const Status& status) {
-  std::string text = text_of(status);
+  std::string text = message_of(status);
   PyObject* kind = classes().by_code[static_cast<std::size_t>(status.code())];
   if (const std::size_t at = text.find(type_prefix); at != std::string::npos) {
     text.erase(at, std::string_view(type_prefix).size());

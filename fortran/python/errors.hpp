@@ -10,6 +10,7 @@
 #include <pybind11/pybind11.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "rma/base/result.hpp"
@@ -38,6 +39,22 @@ T take(rma::Result<T> result) {
   return std::move(result).take();
 }
 
+/// Calls act() and returns the error that it throws as a Status. For arguments of collectives, whose
+/// errors the other members must get. Call it with the GIL.
+template <class Act>
+rma::Status status_of(const Act& act) {
+  try {
+    act();
+  } catch (const rma::Error& error) {
+    return error.status();
+  } catch (py::error_already_set& error) {
+    return rma::Status::error(rma::Code::invalid_argument, error.what());
+  } catch (const py::builtin_exception& error) {
+    return rma::Status::error(rma::Code::invalid_argument, error.what());
+  }
+  return {};
+}
+
 /// Throws InvalidArgument, a ValueError; WrongType, also a TypeError.
 [[noreturn]] void refuse(std::string text, std::string_view hint = {});
 [[noreturn]] void refuse_type(std::string text, std::string_view hint = {});
@@ -45,6 +62,14 @@ T take(rma::Result<T> result) {
 [[noreturn]] void refuse_index(std::string text, std::string_view hint = {});
 /// Throws the exception that a function of Python has set.
 [[noreturn]] void pass_python_error();
+
+/// str(object) and repr(object), for texts.
+inline std::string text_of(py::handle object) {
+  return py::str(object).cast<std::string>();
+}
+inline std::string repr_of(py::handle object) {
+  return py::repr(object).cast<std::string>();
+}
 
 /// The result of a function of Python that returns a new reference, or null and an exception.
 inline py::object owned(PyObject* made) {

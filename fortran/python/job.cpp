@@ -51,6 +51,7 @@ Status Releases::collect(rma::Team& team) {
       team.allgather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all))));
   own.resize(own_count);
   std::vector<Free> ready;
+  std::reverse(own.begin(), own.end());  // an object may refer to those that were made before it
   for (const std::uint64_t number : own) {
     bool is_dropped_by_all = true;
     for (std::size_t member = 0; member < counts.size(); ++member) {
@@ -78,9 +79,10 @@ void Releases::clear() {
   teams_.swap(ended);
 }
 
-Status prepare_to_make(Job& job, rma::Team& team, std::string_view kind, std::string_view name) {
+Status prepare_to_make(Job& job, rma::Team& team, std::string_view kind, std::string_view name,
+                       Status own) {
   TESSERA_RETURN_IF_ERROR(
-      team.agree(Status(), {.label = {.verb = "create", .kind = kind, .name = name}}));
+      team.agree(own, {.label = {.verb = "create", .kind = kind, .name = name}}));
   return job.releases().collect(team);
 }
 
@@ -90,7 +92,7 @@ namespace {
 Result<std::shared_ptr<rma::Bootstrap>> bootstrap_of(const py::object& communicator) {
   if (!py::hasattr(communicator, "py2f")) {
     refuse_type(fmt::format("{} is not a communicator of mpi4py",
-                            py::repr(communicator).cast<std::string>()),
+                            repr_of(communicator)),
                 "give mpi4py.MPI.COMM_WORLD or a communicator made from it, or nothing");
   }
   const int handle = communicator.attr("py2f")().cast<int>();
@@ -110,7 +112,7 @@ std::shared_ptr<Job> Job::start(const py::object& communicator) {
 }
 
 Job::~Job() {
-  stop().ignore("a job that nobody has any more has nobody to report to");
+  stop_at_exit().ignore("a job that nobody has any more has nobody to report to");
 }
 
 void Job::check_running() const {
@@ -123,33 +125,120 @@ Status Job::stop() {
   if (is_stopped_) {
     return {};
   }
-  is_stopped_ = true;
+  const auto own = job_.transport_to(job_.rank());
+  if (views_ > 0 && own.ok() && *own == "mpi") {
+    return job_.name_rank(
+        Status::error(rma::Code::invalid_argument,
+                      fmt::format("{} NumPy arrays of Array.local exist, whose memory MPI frees at "
+                                  "the stop",
+                                  views_.load()))
+            .hint("delete them, or copy them: x = A.local.copy()"));
+  }
+  return stop_at_exit();
+}
+
+Status Job::stop_at_exit() {
+  if (is_stopped_.exchange(true)) {
+    return {};
+  }
   Status stopped = job_.stop();
   releases_.clear();
   return stopped;
 }
 
-rma::Team team_of(Job& job, const py::object& given) {
-  if (given.is_none()) {
-    return job.rma().world();
-  }
-  if (!py::isinstance<Team>(given)) {
-    refuse_type(fmt::format("team={} is not a tessera.Team", py::repr(given).cast<std::string>()),
-                "make one with job.team(ranks) or team.split(color)");
-  }
-  const auto& team = given.cast<const Team&>();
-  if (team.job.get() != &job) {
-    refuse("the team belongs to another job");
-  }
-  return team.team;
+namespace {
+
+Job& running(Job& job) {
+  job.check_running();
+  return job;
 }
 
-void define_job(py::module_& module) {
-  py::class_<Job, std::shared_ptr<Job>>(module, "Job")
-      .def(py::init(&Job::start), py::arg("comm") = py::none())
-      .def_property_readonly("rank", [](Job& job) { return job.rma().rank().value; })
-      .def_property_readonly("size", [](Job& job) { return job.rma().size(); })
-      .def("stop", [](Job& job) { checked_without_gil([&] { return job.stop(); }); });
+std::string representation(Job& job) {
+  if (job.is_stopped()) {
+    return "<tessera.Job, stopped>";
+  }
+  return fmt::format("<tessera.Job: rank {} of {}, {} node{}, started by {}>",
+                     job.rma().rank().value, job.rma().size(), job.rma().node_count(),
+                     job.rma().node_count() == 1 ? "" : "s", job.rma().bootstrap().name());
+}
+
+void barrier(Job& job) {
+  running(job);
+  checked_without_gil([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(job.rma().barrier());
+    return job.releases().collect(job.rma().world());
+  });
+}
+
+py::dict traffic(Job& job) {
+  const rma::Traffic counted = job.rma().traffic();
+  py::dict all;
+  for (std::size_t i = 0; i < rma::op_count; ++i) {
+    const auto op = static_cast<rma::Op>(i);
+    const rma::Tally total = counted.total(op);
+    all[py::str(std::string(rma::to_string(op)))] = py::make_tuple(total.operations, total.bytes);
+  }
+  return all;
+}
+
+void define_queries(JobClass& job) {
+  job.def_property_readonly("rank", [](Job& self) { return self.rma().rank().value; },
+                            "This rank's number, 0 to size - 1.")
+      .def_property_readonly("size", [](Job& self) { return self.rma().size(); },
+                             "The number of ranks.")
+      .def_property_readonly("world",
+                             [](const std::shared_ptr<Job>& self) {
+                               return std::make_shared<Team>(
+                                   Team{self, running(*self).rma().world()});
+                             },
+                             "The Team of all ranks.")
+      .def_property_readonly("node_count", [](Job& self) { return self.rma().node_count(); },
+                             "The number of nodes.")
+      .def("node_of",
+           [](Job& self, std::int32_t rank) {
+             if (rank < 0 || rank >= self.rma().size()) {
+               refuse_index(fmt::format("rank {} of a job of {}", rank, self.rma().size()));
+             }
+             return self.rma().node_of(rma::WorldRank{rank}).value;
+           },
+           py::arg("rank"), "The number of a rank's node.")
+      .def_property_readonly("is_stopped", &Job::is_stopped, "True after stop().")
+      .def("__repr__", &representation);
+}
+
+}  // namespace
+
+JobClass define_job(py::module_& module) {
+  JobClass job(module, "Job", R"(This process's membership in the parallel run.
+
+    job = tessera.Job()
+
+starts it: alone, under tessera-run, or under mpirun and srun. tessera.Job(comm) takes the ranks of a
+communicator of mpi4py. Collective. stop() ends it, and so do `with` and the end of the program.)");
+  job.def(py::init(&Job::start), py::arg("comm") = py::none());
+  define_queries(job);
+  job.def("stop", [](Job& self) { checked_without_gil([&] { return self.stop(); }); },
+          R"(Complete this rank's operations and leave the job. Other ranks need not stop.
+
+Objects of the job raise Closed afterwards; NumPy arrays made by Array.local stay valid memory.)")
+      .def("_stop_at_exit",
+           [](Job& self) {
+             without_gil([&] { return self.stop_at_exit(); }).ignore("the process ends");
+           })
+      .def("__enter__", [](const py::object& self) { return self; })
+      .def("__exit__",
+           [](Job& self, const py::args&) { checked_without_gil([&] { return self.stop(); }); })
+      .def("barrier", &barrier, R"(Complete this rank's operations at their targets; wait for all ranks. Collective.
+
+Also frees arrays that all ranks have dropped.)")
+      .def("fence", [](Job& self) { checked_without_gil([&] { return self.rma().fence_all(); }); },
+           "Complete this rank's operations at their targets. One-sided.")
+      .def("wait_all", [](Job& self) { checked_without_gil([&] { return self.rma().wait_all(); }); },
+           "Wait until this rank's operations are complete here. One-sided.")
+      .def("team", &make_team, py::arg("ranks"),
+           "Make a Team of these ranks. Collective over them only; all give the same list.")
+      .def("traffic", &traffic, "This rank's operations so far: a dict from their kind to (operations, bytes).");
+  return job;
 }
 
 }  // namespace tessera::python

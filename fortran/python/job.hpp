@@ -10,6 +10,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -69,13 +70,20 @@ class Job : public std::enable_shared_from_this<Job> {
   /// Throws Closed if the job was stopped.
   void check_running() const;
 
-  /// Leaves the job. Idempotent.
+  /// Leaves the job. Idempotent. Errors: invalid_argument if NumPy arrays exist in memory that the
+  /// stop would unmap, as MPI's windows are.
   rma::Status stop();
+  /// The same, also if there are such arrays.
+  rma::Status stop_at_exit();
+
+  /// NumPy arrays in this rank's memory of the job's arrays.
+  void add_view(int change) noexcept { views_ += change; }
 
  private:
   rma::Job job_;
   Releases releases_;
-  bool is_stopped_ = false;
+  std::atomic<std::int64_t> views_ = 0;
+  std::atomic<bool> is_stopped_ = false;
 };
 
 /// The C++ part of tessera.Team.
@@ -84,13 +92,17 @@ struct Team {
   rma::Team team;
 };
 
+/// Collective over the ranks of the list.
+std::shared_ptr<Team> make_team(const std::shared_ptr<Job>& job, const py::object& ranks);
 /// The team of an argument that may be None: then all ranks.
 rma::Team team_of(Job& job, const py::object& given);
 
 /// Collective. Call it, without the GIL, before every call that makes an object of a team: it frees
 /// what all members have dropped. `kind` and `name` are for the text if members call different
-/// functions: "create array 'A'".
-rma::Status prepare_to_make(Job& job, rma::Team& team, std::string_view kind, std::string_view name);
+/// functions: "create array 'A'". `own` is an error that this member found in its arguments; then no
+/// member makes the object, and all get the error.
+rma::Status prepare_to_make(Job& job, rma::Team& team, std::string_view kind, std::string_view name,
+                            rma::Status own = {});
 
 /// An object of the library that its team made together and must free together; T has free().
 /// Kept by a shared pointer; when the last one ends, this rank drops the object.
@@ -130,7 +142,11 @@ class Owned {
   bool is_freed_ = false;
 };
 
-void define_job(py::module_& module);
+using JobClass = py::class_<Job, std::shared_ptr<Job>>;
+
+JobClass define_job(py::module_& module);
 void define_team(py::module_& module);
+/// Job.counter(), Job.locks() and their classes.
+void define_counters_and_locks(py::module_& module, JobClass& job);
 
 }  // namespace tessera::python
