@@ -10,10 +10,9 @@ _package = os.path.dirname(os.path.abspath(__file__))
 
 def find_tool(name):
     """The path of a program of this installation: in a wheel, a prefix or a build; else on PATH."""
-    up = _package
-    for folder in (os.path.join(_package, "bin"), *(os.path.join(up, "../" * n, "bin") for n in (2, 3, 4))):
-        path = os.path.normpath(os.path.join(folder, name))
-        if os.access(path, os.X_OK) and not os.path.samefile(path, sys.argv[0] or path):
+    for up in ("", "../../..", "../../../.."):  # a wheel, a build, a prefix
+        path = os.path.normpath(os.path.join(_package, up, "bin", name))
+        if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
     return shutil.which(name)
 
