@@ -241,6 +241,12 @@ std::shared_ptr<Array> beside(const Array& a, const std::vector<std::int64_t>& s
   return adopt(a.job(), std::move(made), type);
 }
 
+/// Local. A number that equal distributions share, on all ranks.
+std::uint64_t distribution_key(const Array& a) {
+  check(a.base().check_open());
+  return arrays::fingerprint(a.base().distribution());
+}
+
 void copy(const Array& from, const Array& to, bool row_major) {
   check_same_type("copy", {&from, &to});
   dispatch(from, "copy", [&]<class T>(arrays::Array<T>& given) {
@@ -285,6 +291,7 @@ void permute(const Array& from, const Array& to, const std::vector<int>& dims) {
 void define_copies(py::module_& m) {
   m.def("_like", &like);
   m.def("_beside", &beside);
+  m.def("_distribution_key", &distribution_key);
   m.def("_copy", &copy);
   m.def("_fill", &fill);
   m.def("_fill_random", &fill_random);
