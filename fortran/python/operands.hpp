@@ -36,7 +36,7 @@ void check_same_type(std::string_view operation, std::initializer_list<const Arr
 
 /// The array as one of T. Requires: T is its element type.
 template <class T>
-arrays::Array<T>& typed(const Array& array) noexcept {
+arrays::Array<T>& typed(const Array& array) {
   return static_cast<arrays::Array<T>&>(array.base());
 }
 

@@ -257,7 +257,7 @@ void copy(const Array& from, const Array& to, bool row_major) {
   });
 }
 
-void fill(const Array& a, const py::object& value) {
+void set_all(const Array& a, const py::object& value) {
   dispatch(a, "fill", [&]<class T>(arrays::Array<T>& typed) {
     const T filling = number<T>(value);
     checked_without_gil([&] { return arrays::fill(typed, filling); });
@@ -293,7 +293,7 @@ void define_copies(py::module_& m) {
   m.def("_beside", &beside);
   m.def("_distribution_key", &distribution_key);
   m.def("_copy", &copy);
-  m.def("_fill", &fill);
+  m.def("_fill", &set_all);
   m.def("_fill_random", &fill_random);
   m.def("_add_scaled", &add_scaled);
   m.def("_permute", &permute);

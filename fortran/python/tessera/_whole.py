@@ -251,7 +251,7 @@ _METHODS = {
     "sum": _reductions.sum, "mean": _reductions.mean, "var": _reductions.var, "std": _reductions.std,
     "prod": _reductions.prod, "all": _reductions.all, "any": _reductions.any, "max": _reductions.max,
     "min": _reductions.min, "argmax": _reductions.argmax, "argmin": _reductions.argmin,
-    "dot": _dot, "vdot": _reductions.vdot, "norm": _reductions.norm, "trace": _linalg("trace"),
+    "dot": _dot, "inner": _reductions.inner, "vdot": _reductions.vdot, "norm": _reductions.norm, "trace": _linalg("trace"),
     "diagonal": _linalg("diag"), "conj": lambda self: compute(np.conjugate, [self]),
     "real": property(lambda self: _part(self, "real"), doc="Collective. A copy of the real parts."),
     "imag": property(lambda self: _part(self, "imag"), doc="Collective. A copy of the imaginary parts."),
