@@ -18,7 +18,8 @@ using tessera::rma::require;
 constexpr std::int64_t vertices = 5000;
 
 std::array<std::int64_t, 3> neighbours(std::int64_t vertex) {
-  return {(vertex * 7 + 1) % vertices, (vertex * 13 + 5) % vertices, (vertex * vertex + 3) % vertices};
+  return {(vertex * 7 + 1) % vertices, (vertex * 13 + 5) % vertices,
+          (vertex * vertex + 3) % vertices};
 }
 
 int main() {
@@ -49,7 +50,8 @@ int main() {
     }
     frontier = std::move(next);
     require(level.sync());
-    found = job.world().allreduce(static_cast<std::int64_t>(frontier.size()), Reduction::sum).value();
+    found =
+        job.world().allreduce(static_cast<std::int64_t>(frontier.size()), Reduction::sum).value();
     reached += found;
   }
   const auto seen = reduce(

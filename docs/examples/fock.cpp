@@ -65,9 +65,8 @@ int main() {
   auto density = h.duplicate("D").value(), both = h.duplicate("H + F").value();
   auto tasks = Counter::create(job, job.world()).value();
   require(for_each_element(h, [](const Index& at, double& value) { value = core(at[0], at[1]); }));
-  require(for_each_element(density, [](const Index& at, double& value) {
-    value = at[0] == at[1] ? 1.0 : 0.0;
-  }));
+  require(for_each_element(
+      density, [](const Index& at, double& value) { value = at[0] == at[1] ? 1.0 : 0.0; }));
 
   double energy = 0, before = 1;
   int steps = 0;

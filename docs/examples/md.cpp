@@ -36,7 +36,8 @@ double forces(const std::vector<double>& x, std::int64_t first, std::int64_t las
     for (std::int64_t j = 0; j < atoms; ++j) {
       double d[3] = {}, square = 0;
       for (std::size_t dim = 0; dim < 3; ++dim) {
-        d[dim] = x[static_cast<std::size_t>(3 * i) + dim] - x[static_cast<std::size_t>(3 * j) + dim];
+        d[dim] =
+            x[static_cast<std::size_t>(3 * i) + dim] - x[static_cast<std::size_t>(3 * j) + dim];
         d[dim] -= box * std::nearbyint(d[dim] / box);
         square += d[dim] * d[dim];
       }
@@ -83,7 +84,8 @@ int main() {
   }
   potential = job.world().allreduce(potential, Reduction::sum).value();
   if (job.rank().value == 0) {
-    std::printf("first_energy: %.8f\nenergy: %.8f\npotential: %.8f\n", first_total, total, potential);
+    std::printf("first_energy: %.8f\nenergy: %.8f\npotential: %.8f\n", first_total, total,
+                potential);
   }
   return std::abs(total - first_total) < 1e-3 * std::abs(first_total) ? 0 : 1;
 }

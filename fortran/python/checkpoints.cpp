@@ -21,7 +21,7 @@ using rma::Result;
 using rma::Status;
 
 /// The C++ part of tessera.checkpoint.Writer. The end of the object only discards its file.
-struct Writer {
+struct CheckpointOutput {
   std::shared_ptr<Job> job;
   std::optional<CheckpointWriter> writer;
 
@@ -35,7 +35,7 @@ struct Writer {
 };
 
 /// The C++ part of tessera.checkpoint.Reader.
-struct Reader {
+struct CheckpointInput {
   std::shared_ptr<Job> job;
   rma::Team team;
   std::optional<Checkpoint> file;
@@ -49,17 +49,18 @@ struct Reader {
   }
 };
 
-std::unique_ptr<Writer> make_writer(const std::shared_ptr<Job>& job, const std::string& path,
-                                    const py::object& team, std::int64_t piece_bytes) {
+std::unique_ptr<CheckpointOutput> make_writer(const std::shared_ptr<Job>& job,
+                                              const std::string& path, const py::object& team,
+                                              std::int64_t piece_bytes) {
   const rma::Team chosen = team_of(*job, team);
-  auto made = std::make_unique<Writer>(Writer{job, {}});
+  auto made = std::make_unique<CheckpointOutput>(CheckpointOutput{job, {}});
   made->writer.emplace(checked_without_gil([&] {
     return CheckpointWriter::create(job->rma(), chosen, path, {.piece_bytes = piece_bytes});
   }));
   return made;
 }
 
-void add(Writer& writer, const Array& array, const std::string& name) {
+void add(CheckpointOutput& writer, const Array& array, const std::string& name) {
   CheckpointWriter& file = writer.open();
   checked_without_gil([&] { return file.add(array.base(), name); });
 }
@@ -79,25 +80,25 @@ arrays::AttributeValue attribute_value(const std::string& name, const py::handle
               "attributes are an int, a float or a str");
 }
 
-void add_attribute(Writer& writer, const std::string& name, const py::object& value) {
+void add_attribute(CheckpointOutput& writer, const std::string& name, const py::object& value) {
   CheckpointWriter& file = writer.open();
   const arrays::AttributeValue converted = attribute_value(name, value);
   checked_without_gil([&] { return file.add_attribute(name, converted); });
 }
 
-void commit(Writer& writer) {
+void commit(CheckpointOutput& writer) {
   CheckpointWriter& file = writer.open();
   Status status = without_gil([&] { return file.commit(); });
   writer.writer.reset();
   check(std::move(status));
 }
 
-std::unique_ptr<Reader> make_reader(const std::shared_ptr<Job>& job, const std::string& path,
-                                    const py::object& team) {
+std::unique_ptr<CheckpointInput> make_reader(const std::shared_ptr<Job>& job,
+                                             const std::string& path, const py::object& team) {
   rma::Team chosen = team_of(*job, team);
-  auto file =
-      checked_without_gil([&] { return Checkpoint::open(job->rma(), chosen, path); });
-  return std::make_unique<Reader>(Reader{job, std::move(chosen), std::move(file)});
+  auto file = checked_without_gil([&] { return Checkpoint::open(job->rma(), chosen, path); });
+  return std::make_unique<CheckpointInput>(
+      CheckpointInput{job, std::move(chosen), std::move(file)});
 }
 
 /// The dtype of stored elements; bytes if the type has no arithmetic.
@@ -106,7 +107,7 @@ py::dtype stored_dtype(const StoredArrayInfo& info) {
                    : py::dtype(fmt::format("V{}", info.element_bytes));
 }
 
-py::dict info_of(Reader& reader, const std::string& name) {
+py::dict info_of(CheckpointInput& reader, const std::string& name) {
   const StoredArrayInfo info = take(reader.open().info(name));
   py::tuple shape(static_cast<std::size_t>(info.extents.ndims()));
   for (int dim = 0; dim < info.extents.ndims(); ++dim) {
@@ -117,12 +118,12 @@ py::dict info_of(Reader& reader, const std::string& name) {
   found["shape"] = shape;
   found["dtype"] = stored_dtype(info);
   found["has_checksums"] = info.has_checksums;
-  found["distribution"] = info.distribution ? py::object(py::str(arrays::to_string(*info.distribution)))
-                                            : py::none();
+  found["distribution"] =
+      info.distribution ? py::object(py::str(arrays::to_string(*info.distribution))) : py::none();
   return found;
 }
 
-py::object attribute(Reader& reader, const std::string& name) {
+py::object attribute(CheckpointInput& reader, const std::string& name) {
   const Checkpoint& file = reader.open();
   if (const auto whole_number = file.attribute<std::int64_t>(name); whole_number.ok()) {
     return py::int_(*whole_number);
@@ -133,7 +134,7 @@ py::object attribute(Reader& reader, const std::string& name) {
   return py::str(take(file.attribute<std::string>(name)));
 }
 
-std::shared_ptr<Array> read(Reader& reader, const std::string& name, const Array* like) {
+std::shared_ptr<Array> read(CheckpointInput& reader, const std::string& name, const Array* like) {
   Checkpoint& file = reader.open();
   const StoredArrayInfo info = take(file.info(name));
   const py::dtype dtype = stored_dtype(info);
@@ -146,12 +147,12 @@ std::shared_ptr<Array> read(Reader& reader, const std::string& name, const Array
   return adopt(reader.job, std::move(made), dtype);
 }
 
-void read_into(Reader& reader, const std::string& name, const Array& array) {
+void read_into(CheckpointInput& reader, const std::string& name, const Array& array) {
   Checkpoint& file = reader.open();
   checked_without_gil([&] { return file.read_into(name, array.base()); });
 }
 
-void verify(Reader& reader, const std::string& name) {
+void verify(CheckpointInput& reader, const std::string& name) {
   Checkpoint& file = reader.open();
   checked_without_gil([&] { return file.verify(name); });
 }
@@ -159,22 +160,23 @@ void verify(Reader& reader, const std::string& name) {
 }  // namespace
 
 void define_checkpoints(py::module_& module) {
-  py::class_<Writer>(module, "_CheckpointWriter")
+  py::class_<CheckpointOutput>(module, "_CheckpointWriter")
       .def(py::init(&make_writer))
       .def("add", &add)
       .def("add_attribute", &add_attribute)
       .def("commit", &commit)
-      .def("close", [](Writer& writer) { writer.writer.reset(); });
-  py::class_<Reader>(module, "_CheckpointReader")
+      .def("close", [](CheckpointOutput& writer) { writer.writer.reset(); });
+  py::class_<CheckpointInput>(module, "_CheckpointReader")
       .def(py::init(&make_reader))
-      .def("names", [](Reader& reader) { return reader.open().names(); })
-      .def("attribute_names", [](Reader& reader) { return reader.open().attribute_names(); })
+      .def("names", [](CheckpointInput& reader) { return reader.open().names(); })
+      .def("attribute_names",
+           [](CheckpointInput& reader) { return reader.open().attribute_names(); })
       .def("info", &info_of)
       .def("attribute", &attribute)
       .def("read", &read, py::arg("name"), py::arg("like") = nullptr)
       .def("read_into", &read_into)
       .def("verify", &verify)
-      .def("close", [](Reader& reader) { reader.file.reset(); });
+      .def("close", [](CheckpointInput& reader) { reader.file.reset(); });
 }
 
 }  // namespace tessera::python

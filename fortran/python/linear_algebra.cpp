@@ -109,16 +109,18 @@ void solve_cholesky(const Array& a, const Array& b, bool lower, const std::strin
   check_same_type("solve_cholesky", {&a, &b});
   const MethodOptions how = method_of(method);
   dispatch_matrix(a, "solve_cholesky", [&]<class T>(arrays::Array<T>& first) {
-    checked_without_gil(
-        [&] { return linalg::solve_cholesky(first, typed<T>(b), {triangle_of(lower), how}); });
+    checked_without_gil([&] {
+      return linalg::solve_cholesky(first, typed<T>(b), {triangle_of(lower), how});
+    });
   });
 }
 
 void invert(const Array& a, bool lower, const std::string& method) {
   const MethodOptions how = method_of(method);
   dispatch_matrix(a, "invert", [&](auto& first) {
-    checked_without_gil(
-        [&] { return linalg::invert_positive_definite(first, {triangle_of(lower), how}); });
+    checked_without_gil([&] {
+      return linalg::invert_positive_definite(first, {triangle_of(lower), how});
+    });
   });
 }
 

@@ -80,8 +80,8 @@ class Pass {
     for (const std::shared_ptr<Array>& array : arrays) {
       const arrays::ArrayBase& base = array->base();
       const bool is_vector = base.ndims() == 1 && ndims > 1;
-      operands_.push_back({&base, base.box(), writes_first && operands_.empty(),
-                           is_vector ? ndims - 1 : -1});
+      operands_.push_back(
+          {&base, base.box(), writes_first && operands_.empty(), is_vector ? ndims - 1 : -1});
       types_.push_back(array->dtype());
     }
   }
@@ -276,9 +276,8 @@ void add_scaled(const py::object& alpha, const Array& a, const py::object& beta,
   dispatch(a, "add", [&]<class T>(arrays::Array<T>& first) {
     const T alpha_value = number<T>(alpha);
     const T beta_value = number<T>(beta);
-    checked_without_gil([&] {
-      return arrays::add(alpha_value, first, beta_value, typed<T>(b), typed<T>(result));
-    });
+    checked_without_gil(
+        [&] { return arrays::add(alpha_value, first, beta_value, typed<T>(b), typed<T>(result)); });
   });
 }
 

@@ -45,7 +45,7 @@ struct AnySparse {
 };
 
 /// A plan of any type. It shares the matrix's pattern, so its members end it together, too.
-struct AnyPlan {
+struct AnySparsePlan {
   std::optional<OfAnyType<linalg::SpmvPlan>> plan;
 
   Status free() {
@@ -61,8 +61,8 @@ struct Sparse {
   [[nodiscard]] const std::shared_ptr<Job>& job() const noexcept { return shared->job(); }
   [[nodiscard]] AnySparse& any() const noexcept { return **shared; }
 };
-struct Plan {
-  std::shared_ptr<Owned<AnyPlan>> shared;
+struct SparsePlan {
+  std::shared_ptr<Owned<AnySparsePlan>> shared;
 };
 
 /// Calls act(SparseMatrix<T>&).
@@ -159,9 +159,9 @@ Sparse from_entries(const std::shared_ptr<Job>& job, const py::object& team, std
     }
     auto made = without_gil([&]() -> Result<linalg::SparseMatrix<T>> {
       TESSERA_RETURN_IF_ERROR(prepare_to_make(*job, chosen, "sparse matrix", name));
-      TESSERA_ASSIGN_OR_RETURN(auto builder, linalg::SparseBuilder<T>::create(
-                                                 job->rma(), rows, columns,
-                                                 {.name = name, .team = chosen}));
+      TESSERA_ASSIGN_OR_RETURN(auto builder,
+                               linalg::SparseBuilder<T>::create(job->rma(), rows, columns,
+                                                                {.name = name, .team = chosen}));
       std::vector<linalg::Triplet<T>> entries(value_list.size());
       for (std::size_t i = 0; i < entries.size(); ++i) {
         entries[i] = {row_list[i], column_list[i], value_list[i]};
@@ -224,8 +224,8 @@ std::shared_ptr<Array> vector_of(const Sparse& sparse, bool of_columns, const st
 }
 
 /// Collective. A plan for products with vectors of the distributions of x and y.
-Plan make_plan(const Sparse& sparse, const Array& x, const Array& y) {
-  return on(sparse, [&]<class T>(linalg::SparseMatrix<T>& matrix) -> Plan {
+SparsePlan make_plan(const Sparse& sparse, const Array& x, const Array& y) {
+  return on(sparse, [&]<class T>(linalg::SparseMatrix<T>& matrix) -> SparsePlan {
     arrays::Array<T>& from = vector_for(matrix, x);
     arrays::Array<T>& to = vector_for(matrix, y);
     auto made = checked_without_gil([&]() -> Result<linalg::SpmvPlan<T>> {
@@ -233,13 +233,14 @@ Plan make_plan(const Sparse& sparse, const Array& x, const Array& y) {
           prepare_to_make(*sparse.job(), matrix.team(), "plan for", matrix.name()));
       return linalg::SpmvPlan<T>::create(matrix, from, to);
     });
-    auto any = std::make_shared<AnyPlan>(AnyPlan{OfAnyType<linalg::SpmvPlan>(std::move(made))});
-    return {std::make_shared<Owned<AnyPlan>>(sparse.job(), matrix.team(), std::move(any))};
+    auto any = std::make_shared<AnySparsePlan>(
+        AnySparsePlan{OfAnyType<linalg::SpmvPlan>(std::move(made))});
+    return {std::make_shared<Owned<AnySparsePlan>>(sparse.job(), matrix.team(), std::move(any))};
   });
 }
 
 /// Collective. y = A x, or x = Aᵀ y.
-void multiply_vector(const Plan& plan, const Sparse& sparse, const Array& x, const Array& y,
+void multiply_vector(const SparsePlan& plan, const Sparse& sparse, const Array& x, const Array& y,
                      bool transposed) {
   on(sparse, [&]<class T>(linalg::SparseMatrix<T>& matrix) {
     arrays::Array<T>& of_columns = vector_for(matrix, x);
@@ -287,8 +288,7 @@ Sparse multiply_sparse(const Sparse& a, const Sparse& b, const std::string& name
 Sparse transpose(const Sparse& sparse, const std::string& name) {
   return on(sparse, [&]<class T>(linalg::SparseMatrix<T>& matrix) -> Sparse {
     auto made = without_gil([&]() -> Result<linalg::SparseMatrix<T>> {
-      TESSERA_RETURN_IF_ERROR(
-          prepare_to_make(*sparse.job(), matrix.team(), "sparse matrix", name));
+      TESSERA_RETURN_IF_ERROR(prepare_to_make(*sparse.job(), matrix.team(), "sparse matrix", name));
       return linalg::transpose(matrix, {.name = name});
     });
     return adopt_sparse(sparse.job(), std::move(made));
@@ -299,8 +299,7 @@ Sparse transpose(const Sparse& sparse, const std::string& name) {
 Sparse duplicate(const Sparse& sparse, const std::string& name) {
   return on(sparse, [&]<class T>(linalg::SparseMatrix<T>& matrix) -> Sparse {
     auto made = without_gil([&]() -> Result<linalg::SparseMatrix<T>> {
-      TESSERA_RETURN_IF_ERROR(
-          prepare_to_make(*sparse.job(), matrix.team(), "sparse matrix", name));
+      TESSERA_RETURN_IF_ERROR(prepare_to_make(*sparse.job(), matrix.team(), "sparse matrix", name));
       return matrix.duplicate(name);
     });
     return adopt_sparse(sparse.job(), std::move(made));
@@ -325,8 +324,7 @@ void with_number(const Sparse& sparse, const py::object& value, const std::strin
   on(sparse, [&]<class T>(linalg::SparseMatrix<T>& matrix) {
     const T given = number<T>(value);
     checked_without_gil([&] {
-      return verb == "scale" ? linalg::scale(matrix, given)
-                             : linalg::shift_diagonal(matrix, given);
+      return verb == "scale" ? linalg::scale(matrix, given) : linalg::shift_diagonal(matrix, given);
     });
   });
 }
@@ -347,25 +345,22 @@ void define_matrix_class(py::module_& m) {
                                  return matrix.entries();
                                });
                              })
-      .def_property_readonly("dtype",
-                             [](const Sparse& sparse) {
-                               return on(sparse, []<class T>(linalg::SparseMatrix<T>&) {
-                                 return py::dtype::of<T>();
-                               });
-                             })
+      .def_property_readonly(
+          "dtype",
+          [](const Sparse& sparse) {
+            return on(sparse, []<class T>(linalg::SparseMatrix<T>&) { return py::dtype::of<T>(); });
+          })
       .def_property_readonly("name",
                              [](const Sparse& sparse) {
                                return on(sparse, [](auto& matrix) { return matrix.name(); });
                              })
       .def_property_readonly("job", &Sparse::job)
       .def("free",
-           [](const Sparse& sparse) {
-             checked_without_gil([&] { return sparse.shared->free(); });
-           })
+           [](const Sparse& sparse) { checked_without_gil([&] { return sparse.shared->free(); }); })
       .def("sync", [](const Sparse& sparse) {
         on(sparse, [](auto& matrix) { checked_without_gil([&] { return matrix.sync(); }); });
       });
-  py::class_<Plan>(m, "_SpmvPlan");
+  py::class_<SparsePlan>(m, "_SpmvPlan");
 }
 
 }  // namespace

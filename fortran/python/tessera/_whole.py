@@ -166,7 +166,7 @@ def scan_add(given, mask=None, out=None, exclusive=False):
 
 
 def scan_copy(given, mask, out=None):
-    """Collective. Repeats the elements at which the integer mask is not zero up to the next such one."""
+    """Collective. Repeats the elements at which the integer mask is not zero up to the next of them."""
     out = copy(given) if out is None else out
     _core._scan_copy(given, mask, out)
     return out
