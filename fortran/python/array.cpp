@@ -23,11 +23,10 @@ std::shared_ptr<ArrayBase> typed(ArrayBase made) {
   if (!made.element().type) {
     return std::make_shared<ArrayBase>(std::move(made));
   }
-  return rma::dispatch(*made.element().type,
-                       [&]<class T>(rma::Tag<T>) -> std::shared_ptr<ArrayBase> {
-                         return std::make_shared<arrays::Array<T>>(
-                             take(arrays::Array<T>::of(std::move(made))));
-                       });
+  return rma::dispatch(
+      *made.element().type, [&]<class T>(rma::Tag<T>) -> std::shared_ptr<ArrayBase> {
+        return std::make_shared<arrays::Array<T>>(take(arrays::Array<T>::of(std::move(made))));
+      });
 }
 
 std::string representation(const Array& array) {

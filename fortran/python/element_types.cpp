@@ -19,8 +19,8 @@ using Npy = py::detail::npy_api;
 
 /// By ElementType.
 constexpr std::array<int, rma::element_type_count> numpy_types = {
-    Npy::NPY_INT32_,  Npy::NPY_INT64_, Npy::NPY_FLOAT_, Npy::NPY_DOUBLE_,
-    Npy::NPY_CFLOAT_, Npy::NPY_CDOUBLE_, Npy::NPY_INT8_,  Npy::NPY_INT16_,
+    Npy::NPY_INT32_,  Npy::NPY_INT64_,   Npy::NPY_FLOAT_,  Npy::NPY_DOUBLE_,
+    Npy::NPY_CFLOAT_, Npy::NPY_CDOUBLE_, Npy::NPY_INT8_,   Npy::NPY_INT16_,
     Npy::NPY_UINT8_,  Npy::NPY_UINT16_,  Npy::NPY_UINT32_, Npy::NPY_UINT64_};
 
 }  // namespace
@@ -57,11 +57,12 @@ py::dtype dtype_of(const py::object& given) {
   const auto dtype = py::reinterpret_steal<py::dtype>(converted);
   const auto text = text_of(dtype);
   if (dtype.attr("hasobject").cast<bool>()) {
-    refuse_type(fmt::format("elements of dtype {} are Python objects, which other ranks cannot reach",
-                            text));
+    refuse_type(fmt::format(
+        "elements of dtype {} are Python objects, which other ranks cannot reach", text));
   }
   if (dtype.itemsize() == 0) {
-    refuse_type(fmt::format("elements of dtype {} have no bytes", text), "give a length, as in 'S8'");
+    refuse_type(fmt::format("elements of dtype {} have no bytes", text),
+                "give a length, as in 'S8'");
   }
   if (!dtype.attr("isnative").cast<bool>()) {
     refuse_type(fmt::format("elements of dtype {} have another byte order than this machine", text),

@@ -41,9 +41,8 @@ Classes& classes() noexcept {
 PyObject* make_class(py::module_& module, const char* name, const py::tuple& bases,
                      const char* text) {
   const std::string path = std::string("tessera.") + name;
-  PyObject* const made = owned(PyErr_NewExceptionWithDoc(path.c_str(), text, bases.ptr(), nullptr))
-                             .release()
-                             .ptr();
+  PyObject* const made =
+      owned(PyErr_NewExceptionWithDoc(path.c_str(), text, bases.ptr(), nullptr)).release().ptr();
   module.add_object(name, made);
   return made;
 }
@@ -156,9 +155,9 @@ void define_errors(py::module_& module) {
         module, each.name, py::make_tuple(py::handle(base), py::handle(*each.also)), each.text);
   }
   PyObject* const invalid = classes().by_code[static_cast<std::size_t>(Code::invalid_argument)];
-  classes().wrong_type =
-      make_class(module, "WrongType", py::make_tuple(py::handle(invalid), py::handle(PyExc_TypeError)),
-                 "An argument or an element type that the operation does not take.");
+  classes().wrong_type = make_class(
+      module, "WrongType", py::make_tuple(py::handle(invalid), py::handle(PyExc_TypeError)),
+      "An argument or an element type that the operation does not take.");
   classes().by_code[static_cast<std::size_t>(Code::ok)] = base;
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {

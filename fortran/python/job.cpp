@@ -56,8 +56,9 @@ Status Releases::collect(rma::Team& team) {
     bool is_dropped_by_all = true;
     for (std::size_t member = 0; member < counts.size(); ++member) {
       const auto first = all.begin() + static_cast<std::ptrdiff_t>(member * most);
-      is_dropped_by_all = is_dropped_by_all &&
-                          std::binary_search(first, first + static_cast<std::ptrdiff_t>(counts[member]), number);
+      is_dropped_by_all =
+          is_dropped_by_all &&
+          std::binary_search(first, first + static_cast<std::ptrdiff_t>(counts[member]), number);
     }
     if (is_dropped_by_all) {
       const std::lock_guard guard(mutex_);

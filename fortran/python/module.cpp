@@ -8,6 +8,7 @@
 #include "fortran/python/array.hpp"
 #include "fortran/python/errors.hpp"
 #include "fortran/python/job.hpp"
+#include "fortran/python/operands.hpp"
 #include "fortran/python/transfers.hpp"
 #include "rma/base/version.hpp"
 #include "rma/bootstrap.hpp"
@@ -29,5 +30,9 @@ PYBIND11_MODULE(_core, module) {
   python::define_halo(module, array);
   python::define_elements(array);
   python::define_counters_and_locks(module, job);
+  python::define_operations(module);
+  python::define_linear_algebra(module);
+  python::define_sparse(module);
+  python::define_checkpoints(module);
   python::define_transfers(array);  // last: it sets slots that later definitions would change
 }

@@ -55,3 +55,7 @@ for _name in dir(_core):
 del _name, _object
 
 __all__ = [name for name in dir(_core) if not name.startswith("_")]
+from . import _operations  # noqa: E402
+from ._operations import *  # noqa: E402,F401,F403
+
+__all__ += _operations.__all__
