@@ -40,14 +40,14 @@ std::string representation(const Array& array) {
 }
 
 /// A part of an array that lies in one block.
-struct Block {
+struct OwnedBlock {
   int owner;
   Box box;
 };
 
-std::vector<Block> blocks_of(const Array& array, const py::object& of) {
+std::vector<OwnedBlock> blocks_of(const Array& array, const py::object& of) {
   const arrays::Distribution& distribution = array.base().distribution();
-  std::vector<Block> blocks;
+  std::vector<OwnedBlock> blocks;
   const auto add = [&](rma::TeamRank rank) {
     for (const arrays::Patch& block : distribution.blocks(rank)) {
       blocks.push_back({rank.value, block.box});
@@ -69,10 +69,10 @@ std::vector<Block> blocks_of(const Array& array, const py::object& of) {
 }
 
 /// The parts of a selection that each lie in one block.
-std::vector<Block> patches_of(const Array& array, const py::object& key) {
+std::vector<OwnedBlock> patches_of(const Array& array, const py::object& key) {
   Selection selection;
   parse(array.base(), key.ptr(), selection);
-  std::vector<Block> blocks;
+  std::vector<OwnedBlock> blocks;
   for (const arrays::Patch& patch : array.base().distribution().patches(selection.box)) {
     blocks.push_back({patch.owner.value, patch.box});
   }
@@ -124,14 +124,14 @@ void set_mode(const Array& array, const std::string& text, bool copy_on_each_nod
 }
 
 void define_blocks(py::module_& module) {
-  py::class_<Block>(module, "Block", "A part of an array that lies in one block of one rank.")
-      .def_readonly("owner", &Block::owner, "The rank of the array's team that owns it.")
-      .def_property_readonly("lo", [](const Block& block) { return tuple_of(block.box.lo()); })
-      .def_property_readonly("hi", [](const Block& block) { return tuple_of(block.box.hi()); })
+  py::class_<OwnedBlock>(module, "Block", "A part of an array that lies in one block of one rank.")
+      .def_readonly("owner", &OwnedBlock::owner, "The rank of the array's team that owns it.")
+      .def_property_readonly("lo", [](const OwnedBlock& block) { return tuple_of(block.box.lo()); })
+      .def_property_readonly("hi", [](const OwnedBlock& block) { return tuple_of(block.box.hi()); })
       .def_property_readonly(
-          "slices", [](const Block& block) { return slices_of(block.box); },
+          "slices", [](const OwnedBlock& block) { return slices_of(block.box); },
           "The part as a tuple of slices: A[block.slices].")
-      .def("__repr__", [](const Block& block) {
+      .def("__repr__", [](const OwnedBlock& block) {
         return fmt::format("<tessera.Block {} of rank {}>", to_string(block.box), block.owner);
       });
 }
@@ -164,7 +164,9 @@ void define_description(ArrayClass& array) {
           "Which rank holds each element: a Distribution.")
       .def_property_readonly(
           "team",
-          [](const Array& self) { return std::make_shared<Team>(Team{self.job(), self.team()}); },
+          [](const Array& self) {
+            return std::make_shared<Team>(Team{self.job(), self.team()});
+          },
           "The Team over which the array is distributed.")
       .def_property_readonly("job", &Array::job, "The Job of the array.")
       .def_property_readonly(
@@ -179,7 +181,7 @@ void define_description(ArrayClass& array) {
 
 }  // namespace
 
-SharedArray::SharedArray(std::shared_ptr<Job> job, rma::Team team,
+SharedArray::SharedArray(std::shared_ptr<SharedJob> job, rma::Team team,
                          std::shared_ptr<ArrayBase> array)
     : Owned(std::move(job), std::move(team), std::move(array)),
       halos_(std::make_unique<HaloPlans>()) {}
@@ -205,12 +207,11 @@ Status SharedArray::close() {
 }
 
 void Array::refuse_closed() const {
-  check(base_->name_rank(
-      Status::error(rma::Code::closed, base_->describe() + " was freed")));
+  check(base_->name_rank(Status::error(rma::Code::closed, base_->describe() + " was freed")));
   __builtin_unreachable();
 }
 
-std::shared_ptr<Array> adopt(const std::shared_ptr<Job>& job, Result<ArrayBase> made,
+std::shared_ptr<Array> adopt(const std::shared_ptr<SharedJob>& job, Result<ArrayBase> made,
                              py::dtype dtype) {
   auto array = typed(take(std::move(made)));
   rma::Team team = array->team();
@@ -226,7 +227,8 @@ void refuse_elements(const Array& array, std::string_view operation) {
 
 ArrayClass define_array(py::module_& module) {
   define_blocks(module);
-  ArrayClass array(module, "Array", R"(A distributed N-dimensional array. job.zeros() and similar make one.
+  ArrayClass array(module, "Array",
+                   R"(A distributed N-dimensional array. job.zeros() and similar make one.
 
 A[10:20, ::2] reads elements from whichever ranks own them, A[key] = x writes them, A.acc(key, x)
 adds to them; these need no other rank to take part. A.sync() is collective: afterwards all ranks see
@@ -236,14 +238,18 @@ Freed by free(), by `with`, or after all ranks have dropped it, by the next call
 and by Job.barrier().)");
   define_description(array);
   array
-      .def("sync", [](const Array& self) { checked_without_gil([&] { return self.base().sync(); }); },
-           R"(Complete all writes of all ranks. Collective: afterwards all ranks see them.)")
-      .def("fence",
-           [](const Array& self) { checked_without_gil([&] { return self.base().fence(); }); },
-           "Complete this rank's writes at their owners. One-sided.")
-      .def("free",
-           [](const Array& self) { checked_without_gil([&] { return self.shared()->close(); }); },
-           R"(Free the array. Collective. Operations on it raise Closed afterwards.
+      .def(
+          "sync",
+          [](const Array& self) { checked_without_gil([&] { return self.base().sync(); }); },
+          R"(Complete all writes of all ranks. Collective: afterwards all ranks see them.)")
+      .def(
+          "fence",
+          [](const Array& self) { checked_without_gil([&] { return self.base().fence(); }); },
+          "Complete this rank's writes at their owners. One-sided.")
+      .def(
+          "free",
+          [](const Array& self) { checked_without_gil([&] { return self.shared()->close(); }); },
+          R"(Free the array. Collective. Operations on it raise Closed afterwards.
 
 If NumPy arrays made by local exist on some rank, the memory is freed after they are gone.)")
       .def("__enter__", [](const py::object& self) { return self; })
@@ -251,22 +257,25 @@ If NumPy arrays made by local exist on some rank, the memory is freed after they
            [](const Array& self, const py::args&) {
              checked_without_gil([&] { return self.shared()->close(); });
            })
-      .def("like",
-           [](const Array& self, const std::string& name) {
-             checked_without_gil(
-                 [&] { return prepare_to_make(*self.job(), self.team(), "array", name); });
-             return adopt(self.job(), without_gil([&] { return self.base().duplicate(name); }),
-                          self.dtype());
-           },
-           py::arg("name") = "unnamed",
-           "A new array of zeros with the same shape, dtype and distribution. Collective.")
+      .def(
+          "like",
+          [](const Array& self, const std::string& name) {
+            checked_without_gil(
+                [&] { return prepare_to_make(*self.job(), self.team(), "array", name); });
+            return adopt(self.job(), without_gil([&] { return self.base().duplicate(name); }),
+                         self.dtype());
+          },
+          py::arg("name") = "unnamed",
+          "A new array of zeros with the same shape, dtype and distribution. Collective.")
       .def("set_mode", &set_mode, py::arg("mode"), py::arg("copy_on_each_node") = false,
-           py::arg("cache_bytes") = 0, R"(Declare how the array is used until the next call. Collective.
+           py::arg("cache_bytes") = 0,
+           R"(Declare how the array is used until the next call. Collective.
 
 mode is "any", "read_only", "accumulate_only" or "no_local_access"; other uses are refused.
 copy_on_each_node: gets, or accumulates, stay on the node. cache_bytes: how many bytes from other
 nodes this rank keeps while the array is read-only.)")
-      .def("owner", &owner_of, R"(The rank of the array's team that owns an element: A.owner(3, 4).)")
+      .def("owner", &owner_of,
+           R"(The rank of the array's team that owns an element: A.owner(3, 4).)")
       .def("blocks", &blocks_of, py::arg("rank") = py::none(),
            "The blocks of a rank, or of all ranks: a list of Block.")
       .def("patches", &patches_of, py::arg("key"),

@@ -31,7 +31,8 @@ class HaloPlans;
 /// share it; when the last one ends, this rank drops the array.
 class SharedArray : public Owned<arrays::ArrayBase> {
  public:
-  SharedArray(std::shared_ptr<Job> job, rma::Team team, std::shared_ptr<arrays::ArrayBase> array);
+  SharedArray(std::shared_ptr<SharedJob> job, rma::Team team,
+              std::shared_ptr<arrays::ArrayBase> array);
   ~SharedArray();
 
   /// After free(), while views still keep the memory.
@@ -60,8 +61,8 @@ class Array {
   Array(Shared shared, py::dtype dtype)
       : shared_(std::move(shared)), base_(&**shared_), dtype_(std::move(dtype)) {}
 
-  /// The library's array. For element types with arithmetic it is an arrays::Array<T>. Throws Closed
-  /// after free(). Operations after the job's stop return `closed`.
+  /// The library's array. For element types with arithmetic it is an arrays::Array<T>. Throws
+  /// Closed after free(). Operations after the job's stop return `closed`.
   [[nodiscard]] arrays::ArrayBase& base() const {
     if (shared_->is_closed()) [[unlikely]] {
       refuse_closed();
@@ -71,7 +72,7 @@ class Array {
   /// The same for its name and shape, which stay known.
   [[nodiscard]] const arrays::ArrayBase& description() const noexcept { return *base_; }
   [[nodiscard]] const py::dtype& dtype() const noexcept { return dtype_; }
-  [[nodiscard]] const std::shared_ptr<Job>& job() const noexcept { return shared_->job(); }
+  [[nodiscard]] const std::shared_ptr<SharedJob>& job() const noexcept { return shared_->job(); }
   [[nodiscard]] rma::Team& team() const noexcept { return shared_->team(); }
   /// What keeps the array's memory mapped: views of it hold a copy.
   [[nodiscard]] const Shared& shared() const noexcept { return shared_; }
@@ -88,11 +89,12 @@ using ArrayClass = py::class_<Array, std::shared_ptr<Array>>;
 
 /// A Python array for one that its team has just made together. Call it with the GIL, on all
 /// members. Throws the error of `made`.
-std::shared_ptr<Array> adopt(const std::shared_ptr<Job>& job, rma::Result<arrays::ArrayBase> made,
-                             py::dtype dtype);
+std::shared_ptr<Array> adopt(const std::shared_ptr<SharedJob>& job,
+                             rma::Result<arrays::ArrayBase> made, py::dtype dtype);
 /// The same for an arithmetic type.
 template <class T>
-std::shared_ptr<Array> adopt(const std::shared_ptr<Job>& job, rma::Result<arrays::Array<T>> made) {
+std::shared_ptr<Array> adopt(const std::shared_ptr<SharedJob>& job,
+                             rma::Result<arrays::Array<T>> made) {
   arrays::ArrayBase base = take(std::move(made));
   return adopt(job, std::move(base), py::dtype::of<T>());
 }
@@ -116,13 +118,13 @@ decltype(auto) dispatch(const Array& array, std::string_view operation, Act&& ac
 }
 
 /// Collective. Makes an array, with errors in the arguments of any member reported to all.
-struct NewArray {
+struct ArrayTerms {
   arrays::Extents extents;
   py::dtype dtype;
   std::optional<arrays::Distribution> distribution = {};
   arrays::ArrayOptions options = {};
 };
-std::shared_ptr<Array> make(const std::shared_ptr<Job>& job, const NewArray& asked);
+std::shared_ptr<Array> make(const std::shared_ptr<SharedJob>& job, const ArrayTerms& asked);
 
 /// Collective. Sets all elements to a number, each rank its own.
 void fill(const Array& array, const py::object& value);

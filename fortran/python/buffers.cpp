@@ -126,7 +126,7 @@ py::array dense_copy(const Selection& selection, const py::array& given) {
 
 /// The strides of the Tessera array's dimensions, in elements.
 template <class StrideOf>
-void set_strides(Memory& memory, const Selection& selection, py::ssize_t bytes,
+void set_strides(NumpyMemory& memory, const Selection& selection, py::ssize_t bytes,
                  const StrideOf& stride_of) {
   std::int64_t dense = 1;
   memory.is_dense = true;
@@ -174,8 +174,8 @@ py::array converted(const Array& array, py::handle value, std::string_view opera
   return given.attr("astype")(array.dtype());
 }
 
-Memory source_of(const Array& array, const Selection& selection, py::handle value,
-                 std::string_view operation) {
+NumpyMemory source_of(const Array& array, const Selection& selection, py::handle value,
+                      std::string_view operation) {
   py::array given = converted(array, value, operation);
   Broadcast broadcast(selection, given);
   if (!broadcast.fits()) {
@@ -187,7 +187,7 @@ Memory source_of(const Array& array, const Selection& selection, py::handle valu
     given = dense_copy(selection, given);
     broadcast = Broadcast(selection, given);
   }
-  Memory memory;
+  NumpyMemory memory;
   memory.data = const_cast<void*>(given.data());
   memory.extents = selection.section().extents();
   set_strides(memory, selection, given.itemsize(),
@@ -196,15 +196,15 @@ Memory source_of(const Array& array, const Selection& selection, py::handle valu
   return memory;
 }
 
-Memory destination_of(const Array& array, const Selection& selection, py::handle out) {
+NumpyMemory destination_of(const Array& array, const Selection& selection, py::handle out) {
   if (!py::isinstance<py::array>(out)) {
     refuse_type("out is not a NumPy array");
   }
   auto given = py::reinterpret_borrow<py::array>(out);
   if (!is_same_type(array, given)) {
-    refuse_type(fmt::format("get of {}: out has dtype {}", array.base().describe(),
-                            text_of(given.dtype())),
-                "a get does not convert");
+    refuse_type(
+        fmt::format("get of {}: out has dtype {}", array.base().describe(), text_of(given.dtype())),
+        "a get does not convert");
   }
   bool fits = given.ndim() == selection.ndims;
   for (int dim = 0; dim < selection.ndims && fits; ++dim) {
@@ -222,7 +222,7 @@ Memory destination_of(const Array& array, const Selection& selection, py::handle
                   [&](py::ssize_t stride) { return stride % given.itemsize() != 0; })) {
     refuse(fmt::format("get of {}: the elements of out are not aligned", array.base().describe()));
   }
-  Memory memory;
+  NumpyMemory memory;
   memory.data = given.mutable_data();
   memory.extents = selection.section().extents();
   set_strides(memory, selection, given.itemsize(), [&](int dim) { return given.strides(dim); });
@@ -230,8 +230,8 @@ Memory destination_of(const Array& array, const Selection& selection, py::handle
   return memory;
 }
 
-Memory new_destination(const Array& array, const Selection& selection) {
-  Memory memory;
+NumpyMemory new_destination(const Array& array, const Selection& selection) {
+  NumpyMemory memory;
   memory.owner = new_numpy_array(array.dtype(), selection.ndims, selection.shape.data());
   memory.data = py::detail::array_proxy(memory.owner.ptr())->data;
   memory.extents = selection.section().extents();

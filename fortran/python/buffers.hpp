@@ -2,8 +2,8 @@
 //
 // Internal. The local side of transfers: NumPy arrays.
 //
-// Sources are used in place if they have the array's dtype and neighbours along their last dimension
-// are neighbours in memory; else a copy is made. Destinations are always used in place.
+// Sources are used in place if they have the array's dtype and neighbours along their last
+// dimension are neighbours in memory; else a copy is made. Destinations are always used in place.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -18,7 +18,7 @@
 namespace tessera::python {
 
 /// Local memory, and the Python object that keeps it alive.
-struct Memory {
+struct NumpyMemory {
   py::object owner;
   void* data = nullptr;
   arrays::Extents extents;  ///< of the selection
@@ -41,14 +41,14 @@ py::array converted(const Array& array, py::handle value, std::string_view opera
 
 /// The memory of `value` for a put or an accumulate to the selection, after broadcasting. Throws
 /// InvalidArgument (the shapes do not fit) and what converted() throws.
-Memory source_of(const Array& array, const Selection& selection, py::handle value,
-                 std::string_view operation);
+NumpyMemory source_of(const Array& array, const Selection& selection, py::handle value,
+                      std::string_view operation);
 
 /// The memory of `out`, for a get. Throws WrongType (not a NumPy array, or another dtype),
 /// InvalidArgument (another shape, or not writeable).
-Memory destination_of(const Array& array, const Selection& selection, py::handle out);
+NumpyMemory destination_of(const Array& array, const Selection& selection, py::handle out);
 /// A new NumPy array for a get.
-Memory new_destination(const Array& array, const Selection& selection);
+NumpyMemory new_destination(const Array& array, const Selection& selection);
 
 /// A number of NumPy with the element of a NumPy array without dimensions.
 inline py::object scalar_of(const py::object& array) {

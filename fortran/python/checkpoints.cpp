@@ -22,7 +22,7 @@ using rma::Status;
 
 /// The C++ part of tessera.checkpoint.Writer. The end of the object only discards its file.
 struct CheckpointOutput {
-  std::shared_ptr<Job> job;
+  std::shared_ptr<SharedJob> job;
   std::optional<CheckpointWriter> writer;
 
   [[nodiscard]] CheckpointWriter& open() {
@@ -36,7 +36,7 @@ struct CheckpointOutput {
 
 /// The C++ part of tessera.checkpoint.Reader.
 struct CheckpointInput {
-  std::shared_ptr<Job> job;
+  std::shared_ptr<SharedJob> job;
   rma::Team team;
   std::optional<Checkpoint> file;
 
@@ -49,7 +49,7 @@ struct CheckpointInput {
   }
 };
 
-std::unique_ptr<CheckpointOutput> make_writer(const std::shared_ptr<Job>& job,
+std::unique_ptr<CheckpointOutput> make_writer(const std::shared_ptr<SharedJob>& job,
                                               const std::string& path, const py::object& team,
                                               std::int64_t piece_bytes) {
   const rma::Team chosen = team_of(*job, team);
@@ -93,7 +93,7 @@ void commit(CheckpointOutput& writer) {
   check(std::move(status));
 }
 
-std::unique_ptr<CheckpointInput> make_reader(const std::shared_ptr<Job>& job,
+std::unique_ptr<CheckpointInput> make_reader(const std::shared_ptr<SharedJob>& job,
                                              const std::string& path, const py::object& team) {
   rma::Team chosen = team_of(*job, team);
   auto file = checked_without_gil([&] { return Checkpoint::open(job->rma(), chosen, path); });

@@ -38,7 +38,7 @@ struct Lock {
   [[nodiscard]] std::int64_t index() const noexcept { return number / locks.set->team().size(); }
 };
 
-Counter make_counter(const std::shared_ptr<Job>& job, std::int64_t value, std::int32_t owner,
+Counter make_counter(const std::shared_ptr<SharedJob>& job, std::int64_t value, std::int32_t owner,
                      const py::object& given) {
   job->check_running();
   rma::Team team = team_of(*job, given);
@@ -54,12 +54,13 @@ Counter make_counter(const std::shared_ptr<Job>& job, std::int64_t value, std::i
   return {std::make_shared<Owned<arrays::Counter>>(job, team, std::move(made))};
 }
 
-Locks make_locks(const std::shared_ptr<Job>& job, std::int64_t count, const py::object& given) {
+Locks make_locks(const std::shared_ptr<SharedJob>& job, std::int64_t count,
+                 const py::object& given) {
   job->check_running();
   rma::Team team = team_of(*job, given);
-  const Status own = count >= 0 ? Status()
-                                : Status::error(rma::Code::invalid_argument,
-                                                fmt::format("{} locks", count));
+  const Status own =
+      count >= 0 ? Status()
+                 : Status::error(rma::Code::invalid_argument, fmt::format("{} locks", count));
   auto made = std::make_shared<rma::LockSet>(checked_without_gil([&] {
     return [&]() -> rma::Result<rma::LockSet> {
       TESSERA_RETURN_IF_ERROR(prepare_to_make(*job, team, "locks", "", own));
@@ -101,18 +102,21 @@ void define_counter(py::module_& module) {
     counter = job.counter()
     while (task := counter.next()) < tasks:
         ...)")
-      .def("next",
-           [](const Counter& self, std::int64_t count) {
-             return checked_without_gil([&] { return (*self.counter)->next(count); });
-           },
-           py::arg("count") = 1, "Return the value and then add count to it. One-sided, atomic.")
-      .def("reset",
-           [](const Counter& self, std::int64_t value) {
-             checked_without_gil([&] { return (*self.counter)->reset(value); });
-           },
-           py::arg("value") = 0, "Set the value. Collective; no rank draws at the same time.")
-      .def("free", [](const Counter& self) { free_held(self.counter); },
-           "Free the counter now. Collective.");
+      .def(
+          "next",
+          [](const Counter& self, std::int64_t count) {
+            return checked_without_gil([&] { return (*self.counter)->next(count); });
+          },
+          py::arg("count") = 1, "Return the value and then add count to it. One-sided, atomic.")
+      .def(
+          "reset",
+          [](const Counter& self, std::int64_t value) {
+            checked_without_gil([&] { return (*self.counter)->reset(value); });
+          },
+          py::arg("value") = 0, "Set the value. Collective; no rank draws at the same time.")
+      .def(
+          "free", [](const Counter& self) { free_held(self.counter); },
+          "Free the counter now. Collective.");
 }
 
 void define_locks(py::module_& module) {
@@ -131,8 +135,9 @@ that waits gets PeerLost, and the lock is free.)")
         ...)")
       .def("__len__", [](const Locks& self) { return self.count; })
       .def("__getitem__", &lock_at, py::arg("number"))
-      .def("free", [](const Locks& self) { free_held(self.set); },
-           "Free the locks now. Collective; none is held.");
+      .def(
+          "free", [](const Locks& self) { free_held(self.set); },
+          "Free the locks now. Collective; none is held.");
 }
 
 }  // namespace

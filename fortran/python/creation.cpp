@@ -40,7 +40,7 @@ rma::Atomics atomics_of(const std::string& text) {
 
 /// The options of all functions here.
 void read_options(const char* function, const py::kwargs& given, const rma::Team& team,
-                  NewArray& asked) {
+                  ArrayTerms& asked) {
   Options options(function, given, asked.extents.ndims());
   arrays::ArrayOptions& to = asked.options;
   options.take("team");  // read before, because errors are reported to it
@@ -79,11 +79,11 @@ void read_options(const char* function, const py::kwargs& given, const rma::Team
   }
 }
 
-rma::Team team_option(Job& job, const py::kwargs& given) {
+rma::Team team_option(SharedJob& job, const py::kwargs& given) {
   return team_of(job, given.contains("team") ? py::object(given["team"]) : py::none());
 }
 
-Result<ArrayBase> make_base(Job& job, const NewArray& asked) {
+Result<ArrayBase> make_base(SharedJob& job, const ArrayTerms& asked) {
   const arrays::ElementKind element = element_kind(asked.dtype);
   return asked.distribution
              ? ArrayBase::create(job.rma(), *asked.distribution, element, asked.options)
@@ -91,19 +91,19 @@ Result<ArrayBase> make_base(Job& job, const NewArray& asked) {
 }
 
 /// Makes the array if the arguments of all members are right.
-std::shared_ptr<Array> make_checked(const std::shared_ptr<Job>& job, const NewArray& asked,
+std::shared_ptr<Array> make_checked(const std::shared_ptr<SharedJob>& job, const ArrayTerms& asked,
                                     rma::Team& team, const Status& own) {
   checked_without_gil(
       [&] { return prepare_to_make(*job, team, "array", asked.options.name, own); });
   return adopt(job, without_gil([&] { return make_base(*job, asked); }), asked.dtype);
 }
 
-std::shared_ptr<Array> zeros(const std::shared_ptr<Job>& job, const char* function,
+std::shared_ptr<Array> zeros(const std::shared_ptr<SharedJob>& job, const char* function,
                              const py::object& shape, const py::object& dtype,
                              const py::kwargs& given) {
   job->check_running();
   rma::Team team = team_option(*job, given);
-  NewArray asked{.extents = {}, .dtype = py::dtype::of<double>()};
+  ArrayTerms asked{.extents = {}, .dtype = py::dtype::of<double>()};
   const Status own = status_of([&] {
     asked.extents = parse_shape(shape);
     asked.dtype = dtype_of(dtype);
@@ -112,7 +112,7 @@ std::shared_ptr<Array> zeros(const std::shared_ptr<Job>& job, const char* functi
   return make_checked(job, asked, team, own);
 }
 
-std::shared_ptr<Array> full(const std::shared_ptr<Job>& job, const py::object& shape,
+std::shared_ptr<Array> full(const std::shared_ptr<SharedJob>& job, const py::object& shape,
                             const py::object& value, const py::object& dtype,
                             const py::kwargs& given) {
   const py::object chosen =
@@ -128,7 +128,7 @@ void put_own_parts(const Array& array, const py::object& all) {
     const py::tuple slices = slices_of(block.box);
     Selection selection;
     parse(array.base(), slices.ptr(), selection);
-    const Memory memory = source_of(array, selection, all[slices], "put to");
+    const NumpyMemory memory = source_of(array, selection, all[slices], "put to");
     checked_without_gil([&] {
       return array.base().transfer(selection.box, memory.untyped(), arrays::Transfer::put());
     });
@@ -137,14 +137,14 @@ void put_own_parts(const Array& array, const py::object& all) {
 
 void put_all(const Array& array, const py::object& all) {
   const Selection selection = whole(array.base());
-  const Memory memory = source_of(array, selection, all, "put to");
+  const NumpyMemory memory = source_of(array, selection, all, "put to");
   checked_without_gil([&] {
     return array.base().transfer(selection.box, memory.untyped(), arrays::Transfer::put());
   });
 }
 
 /// The array of all members, of which only `root` has the elements if there is one.
-std::shared_ptr<Array> from_numpy(const std::shared_ptr<Job>& job, const py::object& elements,
+std::shared_ptr<Array> from_numpy(const std::shared_ptr<SharedJob>& job, const py::object& elements,
                                   const py::object& dtype, const py::object& root,
                                   const py::kwargs& given) {
   job->check_running();
@@ -152,7 +152,7 @@ std::shared_ptr<Array> from_numpy(const std::shared_ptr<Job>& job, const py::obj
   const auto numpy = py::module_::import("numpy");
   py::object all;
   py::object shape;
-  NewArray asked{.extents = {}, .dtype = py::dtype::of<double>()};
+  ArrayTerms asked{.extents = {}, .dtype = py::dtype::of<double>()};
   Status own = status_of([&] {
     const int chosen = root.is_none() ? -1 : root.cast<int>();
     if (!root.is_none() && (chosen < 0 || chosen >= team.size())) {
@@ -200,7 +200,7 @@ one.)";
 
 }  // namespace
 
-std::shared_ptr<Array> make(const std::shared_ptr<Job>& job, const NewArray& asked) {
+std::shared_ptr<Array> make(const std::shared_ptr<SharedJob>& job, const ArrayTerms& asked) {
   rma::Team team = asked.options.team ? *asked.options.team : job->rma().world();
   return make_checked(job, asked, team, Status());
 }
@@ -211,7 +211,7 @@ void fill(const Array& array, const py::object& value) {
       const py::tuple slices = slices_of(block.box);
       Selection selection;
       parse(array.base(), slices.ptr(), selection);
-      const Memory memory = source_of(array, selection, value, "fill of");
+      const NumpyMemory memory = source_of(array, selection, value, "fill of");
       checked_without_gil([&] {
         return array.base().transfer(selection.box, memory.untyped(), arrays::Transfer::put());
       });
@@ -224,15 +224,15 @@ void define_creation(JobClass& job) {
   static const std::string zeros_text =
       std::string("Make an array of zeros. dtype is NumPy's, float64 by default.") + options_text;
   static const std::string full_text =
-      std::string("Make an array with all elements equal to value. dtype is that of value by default.") +
+      std::string(
+          "Make an array with all elements equal to value. dtype is that of value by default.") +
       options_text;
-  static const std::string from_text =
-      std::string(R"(Make an array from a NumPy array.
+  static const std::string from_text = std::string(R"(Make an array from a NumPy array.
 
 Without root, every rank gives the same array and stores its own part. With root, only that rank's is
 used, and the others may give None. dtype converts it.)") +
-      options_text;
-  const auto make_zeros = [](const std::shared_ptr<Job>& self, const py::object& shape,
+                                       options_text;
+  const auto make_zeros = [](const std::shared_ptr<SharedJob>& self, const py::object& shape,
                              const py::object& dtype, const py::kwargs& given) {
     return zeros(self, "Job.zeros", shape, dtype, given);
   };

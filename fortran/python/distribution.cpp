@@ -67,8 +67,7 @@ StorageOptions storage_of(const char* function, const py::kwargs& given, int ndi
   bool is_local_matrix = false;
   options.take_flag("local_matrix", is_local_matrix);
   options.finish();
-  made.storage =
-      is_local_matrix ? arrays::Storage::local_matrix : arrays::Storage::block_by_block;
+  made.storage = is_local_matrix ? arrays::Storage::local_matrix : arrays::Storage::block_by_block;
   return made;
 }
 
@@ -76,8 +75,7 @@ Distribution irregular(const py::object& shape, const py::object& starts, std::i
                        const py::kwargs& given) {
   const Extents extents = parse_shape(shape);
   const StorageOptions options = storage_of("Distribution.irregular", given, extents.ndims());
-  return take(
-      Distribution::irregular(extents, starts_of(starts, extents.ndims()), ranks, options));
+  return take(Distribution::irregular(extents, starts_of(starts, extents.ndims()), ranks, options));
 }
 
 Distribution block_cyclic(const py::object& shape, const py::object& block, std::int64_t ranks,
@@ -100,22 +98,23 @@ Distribution tiled(const py::object& shape, const py::object& tile, const py::ob
 Distribution scalapack(const py::object& shape, const py::object& block, const py::object& grid,
                        std::int64_t ranks, const std::string& order) {
   const Extents extents = parse_shape(shape);
-  return take(Distribution::scalapack(
-      extents, parse_list<Extents>(block, extents.ndims(), "block"),
-      parse_list<Extents>(grid, extents.ndims(), "grid"), ranks, parse_order(order)));
+  return take(Distribution::scalapack(extents, parse_list<Extents>(block, extents.ndims(), "block"),
+                                      parse_list<Extents>(grid, extents.ndims(), "grid"), ranks,
+                                      parse_order(order)));
 }
 
 void check_rank(const Distribution& distribution, std::int64_t rank) {
   if (rank < 0 || rank >= distribution.nranks()) {
-    refuse_index(fmt::format("rank {} of a distribution over {} ranks", rank,
-                             distribution.nranks()));
+    refuse_index(
+        fmt::format("rank {} of a distribution over {} ranks", rank, distribution.nranks()));
   }
 }
 
 }  // namespace
 
 void define_distribution(py::module_& module) {
-  py::class_<Distribution>(module, "Distribution", R"(Which rank holds each element, and how it is stored.
+  py::class_<Distribution>(module, "Distribution",
+                           R"(Which rank holds each element, and how it is stored.
 
 For the argument distribution= of job.zeros() and similar. `ranks` is the number of ranks of the
 array's team. Making one is local: every rank makes the same one. Options: ghosts (ghost cells at both
@@ -134,21 +133,23 @@ dimension; 0: chosen), ghosts, ranks_per_node, order.)")
       .def_static("scalapack", &scalapack, py::arg("shape"), py::arg("block"), py::arg("grid"),
                   py::arg("ranks"), py::arg("order") = "F",
                   "ScaLAPACK's layout: each rank's blocks are one dense matrix.")
-      .def_static("restricted", &restricted, py::arg("shape"), py::arg("holders"),
-                  py::arg("ranks"), "One block for each of the ranks `holders`; the others hold nothing.")
+      .def_static("restricted", &restricted, py::arg("shape"), py::arg("holders"), py::arg("ranks"),
+                  "One block for each of the ranks `holders`; the others hold nothing.")
       .def_property_readonly("shape",
                              [](const Distribution& self) { return tuple_of(self.extents()); })
       .def_property_readonly("ranks", &Distribution::nranks, "The number of ranks.")
       .def_property_readonly("ghosts",
                              [](const Distribution& self) { return tuple_of(self.ghosts()); })
       .def_property_readonly("is_one_block_per_rank", &Distribution::is_one_block_per_rank)
-      .def("block_count",
-           [](const Distribution& self, std::int32_t rank) {
-             check_rank(self, rank);
-             return self.block_count(rma::TeamRank{rank});
-           },
-           py::arg("rank"), "The number of blocks of a rank.")
-      .def("__eq__", [](const Distribution& self, const Distribution& other) { return self == other; })
+      .def(
+          "block_count",
+          [](const Distribution& self, std::int32_t rank) {
+            check_rank(self, rank);
+            return self.block_count(rma::TeamRank{rank});
+          },
+          py::arg("rank"), "The number of blocks of a rank.")
+      .def("__eq__",
+           [](const Distribution& self, const Distribution& other) { return self == other; })
       .def("__hash__", [](const Distribution& self) { return fingerprint(self); })
       .def("__repr__", [](const Distribution& self) {
         return fmt::format("<tessera.Distribution {}>", to_string(self));

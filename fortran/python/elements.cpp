@@ -61,11 +61,10 @@ void scatter(const Array& array, const ElementList& places, py::handle values,
 }
 
 /// Moves planes one after the other, all started before the first is waited for.
-Status move_planes(const Array& array, const PlaneList& planes, const Memory& memory,
+Status move_planes(const Array& array, const PlaneList& planes, const NumpyMemory& memory,
                    const Transfer& transfer) {
   rma::Handle started;
-  const arrays::Strides strides =
-      memory.is_dense ? dense_strides(memory.extents) : memory.strides;
+  const arrays::Strides strides = memory.is_dense ? dense_strides(memory.extents) : memory.strides;
   arrays::Extents extents = memory.extents;
   extents[planes.dim] = 1;
   const auto bytes = static_cast<std::int64_t>(array.base().element_bytes());
@@ -143,7 +142,7 @@ py::object get_elements(const Array& array, py::handle key) {
   if (lists.elements) {
     return gather(array, *lists.elements);
   }
-  Memory memory = new_destination(array, lists.planes->selection);
+  NumpyMemory memory = new_destination(array, lists.planes->selection);
   checked_without_gil([&] { return move_planes(array, *lists.planes, memory, Transfer::get()); });
   return std::move(memory.owner);
 }
@@ -155,38 +154,40 @@ void write_elements(const Array& array, py::handle key, py::handle values,
     scatter(array, *lists.elements, values, operation, transfer);
     return;
   }
-  const Memory memory = source_of(array, lists.planes->selection, values, operation);
+  const NumpyMemory memory = source_of(array, lists.planes->selection, values, operation);
   checked_without_gil([&] { return move_planes(array, *lists.planes, memory, transfer); });
 }
 
 void define_elements(ArrayClass& array) {
   array
-      .def("gather",
-           [](const Array& self, const py::object& indices) {
-             return gather(self, parse_element_list(self, indices));
-           },
-           py::arg("indices"), R"(Read single elements, wherever they are. One-sided.
+      .def(
+          "gather",
+          [](const Array& self, const py::object& indices) {
+            return gather(self, parse_element_list(self, indices));
+          },
+          py::arg("indices"), R"(Read single elements, wherever they are. One-sided.
 
 indices is an integer array of shape (count, dimensions), or a tuple with a list for each dimension.
 Returns a NumPy array with one value for each index. Complete: at return. Raises OutOfRange, which
 names the entry of the list; nothing is moved then.)")
-      .def("scatter",
-           [](const Array& self, const py::object& indices, const py::object& values) {
-             scatter(self, parse_element_list(self, indices), values, "scatter to",
-                     Transfer::put());
-           },
-           py::arg("indices"), py::arg("values"), R"(Write single elements. One-sided.
+      .def(
+          "scatter",
+          [](const Array& self, const py::object& indices, const py::object& values) {
+            scatter(self, parse_element_list(self, indices), values, "scatter to", Transfer::put());
+          },
+          py::arg("indices"), py::arg("values"), R"(Write single elements. One-sided.
 
 values has one number for each index, or is a number. An element that is listed twice has either
 value afterwards. Complete: as A[key] = value.)")
-      .def("scatter_acc",
-           [](const Array& self, const py::object& indices, const py::object& values,
-              const py::object& scale) {
-             const Transfer transfer = accumulate_by(self, scale);
-             scatter(self, parse_element_list(self, indices), values, "accumulate to", transfer);
-           },
-           py::arg("indices"), py::arg("values"), py::arg("scale") = 1,
-           R"(Add scale * values to single elements, atomically for each. One-sided.
+      .def(
+          "scatter_acc",
+          [](const Array& self, const py::object& indices, const py::object& values,
+             const py::object& scale) {
+            const Transfer transfer = accumulate_by(self, scale);
+            scatter(self, parse_element_list(self, indices), values, "accumulate to", transfer);
+          },
+          py::arg("indices"), py::arg("values"), py::arg("scale") = 1,
+          R"(Add scale * values to single elements, atomically for each. One-sided.
 
 An element that is listed twice gets both values. Complete: as A[key] = value.)")
       .def("fetch_add", &fetch_add, py::arg("index"), py::arg("increment") = 1,
@@ -200,7 +201,8 @@ Complete: at return, here and at the owner.)")
            "Store a value in one element and return the one from before. As fetch_add().")
       .def("compare_and_swap", &compare_and_swap, py::arg("index"), py::arg("expected"),
            py::arg("value"),
-           "Store a value if the element equals `expected`; return the one from before. As fetch_add().");
+           "Store a value if the element equals `expected`; return the one from before. As "
+           "fetch_add().");
 }
 
 }  // namespace tessera::python

@@ -27,16 +27,33 @@ struct ErrorClass {
 constexpr int code_count = static_cast<int>(Code::internal) + 1;
 // Thrown as an InvalidArgument that is also a TypeError.
 constexpr const char* type_prefix = "\x01type\x01";
+constexpr const char* wrong_type = "WrongType";
 
-/// The classes, by code. The module keeps them as long as the process lives.
-struct Classes {
-  std::array<PyObject*, code_count> by_code = {};
-  PyObject* wrong_type = nullptr;
-};
-Classes& classes() noexcept {
-  static constinit Classes all;
-  return all;
-}
+/// All exception classes except the base and WrongType.
+constexpr std::array<ErrorClass, code_count - 1> error_classes = {{
+    {Code::invalid_argument, "InvalidArgument", &PyExc_ValueError,
+     "Shapes do not fit, or a bad option. Nothing was changed: fix the program."},
+    {Code::out_of_range, "OutOfRange", &PyExc_IndexError,
+     "An index outside its array. Nothing was moved: fix the program."},
+    {Code::closed, "Closed", &PyExc_RuntimeError,
+     "The job was stopped, or the object freed: stop using it."},
+    {Code::unsupported, "Unsupported", &PyExc_NotImplementedError,
+     "Not possible here: choose another way."},
+    {Code::no_memory, "OutOfMemory", &PyExc_MemoryError,
+     "Memory is exhausted: free some, or use more nodes."},
+    {Code::limit_exceeded, "LimitExceeded", &PyExc_RuntimeError,
+     "A limit was reached, which the text names: raise it."},
+    {Code::unreachable, "Unreachable", &PyExc_ConnectionError,
+     "A rank could not be connected: check the named address."},
+    {Code::peer_lost, "PeerLost", &PyExc_ConnectionError,
+     "A rank died or its connection failed: continue without it, or stop."},
+    {Code::timed_out, "TimedOut", &PyExc_TimeoutError,
+     "No progress within the stated time: try again, or treat the rank as lost."},
+    {Code::protocol, "ProtocolError", &PyExc_RuntimeError,
+     "Invalid bytes arrived: stop that rank, and report it."},
+    {Code::internal, "InternalError", &PyExc_RuntimeError,
+     "An invariant of the library is broken: report a bug."},
+}};
 
 PyObject* make_class(py::module_& module, const char* name, const py::tuple& bases,
                      const char* text) {
@@ -57,13 +74,18 @@ std::string message_of(const Status& status) {
 
 py::object exception_of(const Status& status) {
   std::string text = message_of(status);
-  PyObject* kind = classes().by_code[static_cast<std::size_t>(status.code())];
+  const char* name = "Error";
+  for (const ErrorClass& each : error_classes) {
+    if (each.code == status.code()) {
+      name = each.name;
+    }
+  }
   if (const std::size_t at = text.find(type_prefix); at != std::string::npos) {
     text.erase(at, std::string_view(type_prefix).size());
-    kind = classes().wrong_type;
+    name = wrong_type;
   }
-  py::object error = py::reinterpret_borrow<py::object>(kind)(py::str(text));
-  error.attr("code") = py::str(rma::to_string(status.code()).data());
+  py::object error = py::module_::import("tessera._core").attr(name)(py::str(text));
+  error.attr("code") = py::str(std::string(rma::to_string(status.code())));
   error.attr("rank") = status.rank() ? py::object(py::int_(status.rank()->value)) : py::none();
   return error;
 }
@@ -126,39 +148,13 @@ void define_errors(py::module_& module) {
       make_class(module, "Error", py::make_tuple(py::handle(PyExc_Exception)),
                  "An error of Tessera. `code` is its name in docs/errors.md, for example "
                  "'peer_lost'; `rank` is the rank concerned, or None.");
-  const std::array<ErrorClass, code_count - 1> all = {{
-      {Code::invalid_argument, "InvalidArgument", &PyExc_ValueError,
-       "Shapes do not fit, or a bad option. Nothing was changed: fix the program."},
-      {Code::out_of_range, "OutOfRange", &PyExc_IndexError,
-       "An index outside its array. Nothing was moved: fix the program."},
-      {Code::closed, "Closed", &PyExc_RuntimeError,
-       "The job was stopped, or the object freed: stop using it."},
-      {Code::unsupported, "Unsupported", &PyExc_NotImplementedError,
-       "Not possible here: choose another way."},
-      {Code::no_memory, "OutOfMemory", &PyExc_MemoryError,
-       "Memory is exhausted: free some, or use more nodes."},
-      {Code::limit_exceeded, "LimitExceeded", &PyExc_RuntimeError,
-       "A limit was reached, which the text names: raise it."},
-      {Code::unreachable, "Unreachable", &PyExc_ConnectionError,
-       "A rank could not be connected: check the named address."},
-      {Code::peer_lost, "PeerLost", &PyExc_ConnectionError,
-       "A rank died or its connection failed: continue without it, or stop."},
-      {Code::timed_out, "TimedOut", &PyExc_TimeoutError,
-       "No progress within the stated time: try again, or treat the rank as lost."},
-      {Code::protocol, "ProtocolError", &PyExc_RuntimeError,
-       "Invalid bytes arrived: stop that rank, and report it."},
-      {Code::internal, "InternalError", &PyExc_RuntimeError,
-       "An invariant of the library is broken: report a bug."},
-  }};
-  for (const ErrorClass& each : all) {
-    classes().by_code[static_cast<std::size_t>(each.code)] = make_class(
-        module, each.name, py::make_tuple(py::handle(base), py::handle(*each.also)), each.text);
+  for (const ErrorClass& each : error_classes) {
+    make_class(module, each.name, py::make_tuple(py::handle(base), py::handle(*each.also)),
+               each.text);
   }
-  PyObject* const invalid = classes().by_code[static_cast<std::size_t>(Code::invalid_argument)];
-  classes().wrong_type = make_class(
-      module, "WrongType", py::make_tuple(py::handle(invalid), py::handle(PyExc_TypeError)),
-      "An argument or an element type that the operation does not take.");
-  classes().by_code[static_cast<std::size_t>(Code::ok)] = base;
+  make_class(module, wrong_type,
+             py::make_tuple(module.attr("InvalidArgument"), py::handle(PyExc_TypeError)),
+             "An argument or an element type that the operation does not take.");
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       std::rethrow_exception(std::move(thrown));

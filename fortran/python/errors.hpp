@@ -39,8 +39,8 @@ T take(rma::Result<T> result) {
   return std::move(result).take();
 }
 
-/// Calls act() and returns the error that it throws as a Status. For arguments of collectives, whose
-/// errors the other members must get. Call it with the GIL.
+/// Calls act() and returns the error that it throws as a Status. For arguments of collectives,
+/// whose errors the other members must get. Call it with the GIL.
 template <class Act>
 rma::Status status_of(const Act& act) {
   try {

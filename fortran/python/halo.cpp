@@ -33,8 +33,7 @@ PeriodicDims dims_of(const Array& array, const py::object& given, const char* wh
     return given.cast<bool>() ? PeriodicDims().set() : PeriodicDims();
   }
   if (!py::isinstance<py::sequence>(given) || static_cast<int>(py::len(given)) != ndims) {
-    refuse(fmt::format("{}={} of {}", what, repr_of(given),
-                       array.base().describe()),
+    refuse(fmt::format("{}={} of {}", what, repr_of(given), array.base().describe()),
            fmt::format("give True, False, or a tuple of {} of them", ndims));
   }
   PeriodicDims dims;
@@ -64,12 +63,12 @@ HaloPlans::Plan plan(const Array& array, const py::object& periodic, const py::o
       return found;
     }
   }
-  checked_without_gil(
-      [&] { return prepare_to_make(*array.job(), array.team(), "halo", array.base().name(), own); });
+  checked_without_gil([&] {
+    return prepare_to_make(*array.job(), array.team(), "halo", array.base().name(), own);
+  });
   auto made = std::make_shared<PlannedHalo>(
       checked_without_gil([&] { return arrays::Halo::create(array.base(), options); }));
-  auto planned =
-      std::make_shared<Owned<PlannedHalo>>(array.job(), array.team(), std::move(made));
+  auto planned = std::make_shared<Owned<PlannedHalo>>(array.job(), array.team(), std::move(made));
   shared.halos().add(options, planned);
   return planned;
 }
@@ -111,19 +110,23 @@ widths is the number of layers, one number or one for each dimension, all ghost 
 corners=False leaves out cells outside in more than one dimension. The exchange is planned at the
 first call with the same arguments, which is collective.)")
       .def("update", &update, py::arg("periodic") = false, py::arg("widths") = py::none(),
-           py::arg("corners") = true, R"(Make ghost cells equal to the elements that they copy. Collective.
+           py::arg("corners") = true,
+           R"(Make ghost cells equal to the elements that they copy. Collective.
 
 Sends this rank's elements as it sees them; elements that other ranks put need A.sync() before.
 Cells outside the array in dimensions that are not periodic keep their values. Complete: at return.)")
       .def("start", &start, py::arg("periodic") = false, py::arg("widths") = py::none(),
            py::arg("corners") = true,
-           "Start an update. Until finish(), do not touch ghost cells and do not change own elements.")
+           "Start an update. Until finish(), do not touch ghost cells and do not change own "
+           "elements.")
       .def("finish", &finish, "Finish the update that start() of this object began.")
       .def("post", &post, py::arg("periodic") = false, py::arg("widths") = py::none(),
            py::arg("corners") = true,
-           "Let neighbours write this rank's ghost cells for the next update, so that they need not wait.");
-  array.def_property_readonly("halo", [](const Array& self) { return HaloOfArray{self}; },
-                              "The exchange of ghost cells: A.halo.update(periodic=True).");
+           "Let neighbours write this rank's ghost cells for the next update, so that they need "
+           "not wait.");
+  array.def_property_readonly(
+      "halo", [](const Array& self) { return HaloOfArray{self}; },
+      "The exchange of ghost cells: A.halo.update(periodic=True).");
 }
 
 }  // namespace tessera::python

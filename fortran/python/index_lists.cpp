@@ -197,7 +197,8 @@ ElementList parse_element_list(const Array& array, py::handle indices) {
     }
     return stacked(array, lists);
   }
-  const py::object numbers = numpy().attr("array")(indices_of(array, indices), py::arg("order") = "C");
+  const py::object numbers =
+      numpy().attr("array")(indices_of(array, indices), py::arg("order") = "C");
   const auto table = py::reinterpret_borrow<py::array>(numbers);
   ElementList found;
   if (ndims == 1 && table.ndim() == 1) {

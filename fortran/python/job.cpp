@@ -20,25 +20,30 @@ namespace tessera::python {
 using rma::Result;
 using rma::Status;
 
+Releases::OfTeam& Releases::of(const rma::Team& team) {
+  return teams_[TeamKey(team.shared_state())];
+}
+
 std::uint64_t Releases::enroll(const rma::Team& team) {
   const std::lock_guard guard(mutex_);
-  return teams_[team.shared_state().get()].made++;
+  std::erase_if(teams_, [](const auto& each) { return each.first.expired(); });
+  return of(team).made++;
 }
 
 void Releases::drop(const rma::Team& team, std::uint64_t number, Free free) {
   const std::lock_guard guard(mutex_);
-  teams_[team.shared_state().get()].dropped.emplace(number, std::move(free));
+  of(team).dropped.emplace(number, std::move(free));
 }
 
 Status Releases::collect(rma::Team& team) {
   std::vector<std::uint64_t> own;
   {
     const std::lock_guard guard(mutex_);
-    for (const auto& each : teams_[team.shared_state().get()].dropped) {
+    for (const auto& each : of(team).dropped) {
       own.push_back(each.first);
     }
   }
-  // Usually one of the members has nothing, which one exchange tells.
+  // Usually one of the members has nothing; then one exchange is enough.
   TESSERA_ASSIGN_OR_RETURN(const auto counts, team.allgather_value(std::uint64_t{own.size()}));
   if (std::find(counts.begin(), counts.end(), 0U) != counts.end()) {
     return {};
@@ -62,7 +67,7 @@ Status Releases::collect(rma::Team& team) {
     }
     if (is_dropped_by_all) {
       const std::lock_guard guard(mutex_);
-      auto node = teams_[team.shared_state().get()].dropped.extract(number);
+      auto node = of(team).dropped.extract(number);
       ready.push_back(std::move(node.mapped()));
     }
   }
@@ -75,13 +80,13 @@ Status Releases::collect(rma::Team& team) {
 }
 
 void Releases::clear() {
-  std::map<const rma::detail::TeamState*, OfTeam> ended;
+  std::map<TeamKey, OfTeam, std::owner_less<>> ended;
   const std::lock_guard guard(mutex_);
   teams_.swap(ended);
 }
 
-Status prepare_to_make(Job& job, rma::Team& team, std::string_view kind, std::string_view name,
-                       Status own) {
+Status prepare_to_make(SharedJob& job, rma::Team& team, std::string_view kind,
+                       std::string_view name, Status own) {
   TESSERA_RETURN_IF_ERROR(
       team.agree(own, {.label = {.verb = "create", .kind = kind, .name = name}}));
   return job.releases().collect(team);
@@ -92,8 +97,7 @@ namespace {
 /// The bootstrap of mpi4py's communicator.
 Result<std::shared_ptr<rma::Bootstrap>> bootstrap_of(const py::object& communicator) {
   if (!py::hasattr(communicator, "py2f")) {
-    refuse_type(fmt::format("{} is not a communicator of mpi4py",
-                            repr_of(communicator)),
+    refuse_type(fmt::format("{} is not a communicator of mpi4py", repr_of(communicator)),
                 "give mpi4py.MPI.COMM_WORLD or a communicator made from it, or nothing");
   }
   const int handle = communicator.attr("py2f")().cast<int>();
@@ -102,27 +106,27 @@ Result<std::shared_ptr<rma::Bootstrap>> bootstrap_of(const py::object& communica
 
 }  // namespace
 
-std::shared_ptr<Job> Job::start(const py::object& communicator) {
+std::shared_ptr<SharedJob> SharedJob::start(const py::object& communicator) {
   rma::JobOptions options;
   if (!communicator.is_none()) {
     options.bootstrap = take(bootstrap_of(communicator));
   }
-  auto job = std::make_shared<Job>(
+  auto job = std::make_shared<SharedJob>(
       checked_without_gil([&] { return rma::Job::start(std::move(options)); }));
   return job;
 }
 
-Job::~Job() {
-  stop_at_exit().ignore("a job that nobody has any more has nobody to report to");
+SharedJob::~SharedJob() {
+  stop_at_exit().ignore("no caller has this job any more");
 }
 
-void Job::check_running() const {
+void SharedJob::check_running() const {
   if (is_stopped_) {
     check(Status::error(rma::Code::closed, "the job was stopped"));
   }
 }
 
-Status Job::stop() {
+Status SharedJob::stop() {
   if (is_stopped_) {
     return {};
   }
@@ -138,7 +142,7 @@ Status Job::stop() {
   return stop_at_exit();
 }
 
-Status Job::stop_at_exit() {
+Status SharedJob::stop_at_exit() {
   if (is_stopped_.exchange(true)) {
     return {};
   }
@@ -149,12 +153,12 @@ Status Job::stop_at_exit() {
 
 namespace {
 
-Job& running(Job& job) {
+SharedJob& running(SharedJob& job) {
   job.check_running();
   return job;
 }
 
-std::string representation(Job& job) {
+std::string representation(SharedJob& job) {
   if (job.is_stopped()) {
     return "<tessera.Job, stopped>";
   }
@@ -163,7 +167,7 @@ std::string representation(Job& job) {
                      job.rma().node_count() == 1 ? "" : "s", job.rma().bootstrap().name());
 }
 
-void barrier(Job& job) {
+void barrier(SharedJob& job) {
   running(job);
   checked_without_gil([&]() -> Status {
     TESSERA_RETURN_IF_ERROR(job.rma().barrier());
@@ -171,7 +175,7 @@ void barrier(Job& job) {
   });
 }
 
-py::dict traffic(Job& job) {
+py::dict traffic(SharedJob& job) {
   const rma::Traffic counted = job.rma().traffic();
   py::dict all;
   for (std::size_t i = 0; i < rma::op_count; ++i) {
@@ -183,27 +187,30 @@ py::dict traffic(Job& job) {
 }
 
 void define_queries(JobClass& job) {
-  job.def_property_readonly("rank", [](Job& self) { return self.rma().rank().value; },
-                            "This rank's number, 0 to size - 1.")
-      .def_property_readonly("size", [](Job& self) { return self.rma().size(); },
-                             "The number of ranks.")
-      .def_property_readonly("world",
-                             [](const std::shared_ptr<Job>& self) {
-                               return std::make_shared<Team>(
-                                   Team{self, running(*self).rma().world()});
-                             },
-                             "The Team of all ranks.")
-      .def_property_readonly("node_count", [](Job& self) { return self.rma().node_count(); },
-                             "The number of nodes.")
-      .def("node_of",
-           [](Job& self, std::int32_t rank) {
-             if (rank < 0 || rank >= self.rma().size()) {
-               refuse_index(fmt::format("rank {} of a job of {}", rank, self.rma().size()));
-             }
-             return self.rma().node_of(rma::WorldRank{rank}).value;
-           },
-           py::arg("rank"), "The number of a rank's node.")
-      .def_property_readonly("is_stopped", &Job::is_stopped, "True after stop().")
+  job.def_property_readonly(
+         "rank", [](SharedJob& self) { return self.rma().rank().value; },
+         "This rank's number, 0 to size - 1.")
+      .def_property_readonly(
+          "size", [](SharedJob& self) { return self.rma().size(); }, "The number of ranks.")
+      .def_property_readonly(
+          "world",
+          [](const std::shared_ptr<SharedJob>& self) {
+            return std::make_shared<Team>(Team{self, running(*self).rma().world()});
+          },
+          "The Team of all ranks.")
+      .def_property_readonly(
+          "node_count", [](SharedJob& self) { return self.rma().node_count(); },
+          "The number of nodes.")
+      .def(
+          "node_of",
+          [](SharedJob& self, std::int32_t rank) {
+            if (rank < 0 || rank >= self.rma().size()) {
+              refuse_index(fmt::format("rank {} of a job of {}", rank, self.rma().size()));
+            }
+            return self.rma().node_of(rma::WorldRank{rank}).value;
+          },
+          py::arg("rank"), "The number of a rank's node.")
+      .def_property_readonly("is_stopped", &SharedJob::is_stopped, "True after stop().")
       .def("__repr__", &representation);
 }
 
@@ -216,29 +223,36 @@ JobClass define_job(py::module_& module) {
 
 starts it: alone, under tessera-run, or under mpirun and srun. tessera.Job(comm) takes the ranks of a
 communicator of mpi4py. Collective. stop() ends it, and so do `with` and the end of the program.)");
-  job.def(py::init(&Job::start), py::arg("comm") = py::none());
+  job.def(py::init(&SharedJob::start), py::arg("comm") = py::none());
   define_queries(job);
-  job.def("stop", [](Job& self) { checked_without_gil([&] { return self.stop(); }); },
-          R"(Complete this rank's operations and leave the job. Other ranks need not stop.
+  job.def(
+         "stop", [](SharedJob& self) { checked_without_gil([&] { return self.stop(); }); },
+         R"(Complete this rank's operations and leave the job. Other ranks need not stop.
 
 Objects of the job raise Closed afterwards; NumPy arrays made by Array.local stay valid memory.)")
       .def("_stop_at_exit",
-           [](Job& self) {
+           [](SharedJob& self) {
              without_gil([&] { return self.stop_at_exit(); }).ignore("the process ends");
            })
       .def("__enter__", [](const py::object& self) { return self; })
-      .def("__exit__",
-           [](Job& self, const py::args&) { checked_without_gil([&] { return self.stop(); }); })
-      .def("barrier", &barrier, R"(Complete this rank's operations at their targets; wait for all ranks. Collective.
+      .def("__exit__", [](SharedJob& self,
+                          const py::args&) { checked_without_gil([&] { return self.stop(); }); })
+      .def("barrier", &barrier,
+           R"(Complete this rank's operations at their targets; wait for all ranks. Collective.
 
 Also frees arrays that all ranks have dropped.)")
-      .def("fence", [](Job& self) { checked_without_gil([&] { return self.rma().fence_all(); }); },
-           "Complete this rank's operations at their targets. One-sided.")
-      .def("wait_all", [](Job& self) { checked_without_gil([&] { return self.rma().wait_all(); }); },
-           "Wait until this rank's operations are complete here. One-sided.")
+      .def(
+          "fence",
+          [](SharedJob& self) { checked_without_gil([&] { return self.rma().fence_all(); }); },
+          "Complete this rank's operations at their targets. One-sided.")
+      .def(
+          "wait_all",
+          [](SharedJob& self) { checked_without_gil([&] { return self.rma().wait_all(); }); },
+          "Wait until this rank's operations are complete here. One-sided.")
       .def("team", &make_team, py::arg("ranks"),
            "Make a Team of these ranks. Collective over them only; all give the same list.")
-      .def("traffic", &traffic, "This rank's operations so far: a dict from their kind to (operations, bytes).");
+      .def("traffic", &traffic,
+           "This rank's operations so far: a dict from their kind to (operations, bytes).");
   return job;
 }
 

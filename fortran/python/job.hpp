@@ -49,20 +49,23 @@ class Releases {
     std::uint64_t made = 0;
     std::map<std::uint64_t, Free> dropped;
   };
+  using TeamKey = std::weak_ptr<rma::detail::TeamState>;
+  OfTeam& of(const rma::Team& team);
+
   std::mutex mutex_;
-  std::map<const rma::detail::TeamState*, OfTeam> teams_;
+  std::map<TeamKey, OfTeam, std::owner_less<>> teams_;  ///< an address would be used again
 };
 
 /// The C++ part of tessera.Job. Objects of the job keep it alive.
-class Job : public std::enable_shared_from_this<Job> {
+class SharedJob : public std::enable_shared_from_this<SharedJob> {
  public:
   /// Collective. `communicator` is None or a communicator of mpi4py.
-  static std::shared_ptr<Job> start(const py::object& communicator);
-  explicit Job(rma::Job job) : job_(std::move(job)) {}
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
+  static std::shared_ptr<SharedJob> start(const py::object& communicator);
+  explicit SharedJob(rma::Job job) : job_(std::move(job)) {}
+  SharedJob(const SharedJob&) = delete;
+  SharedJob& operator=(const SharedJob&) = delete;
   /// Stops the job if stop() was not called.
-  ~Job();
+  ~SharedJob();
 
   [[nodiscard]] rma::Job& rma() noexcept { return job_; }
   [[nodiscard]] Releases& releases() noexcept { return releases_; }
@@ -88,21 +91,21 @@ class Job : public std::enable_shared_from_this<Job> {
 
 /// The C++ part of tessera.Team.
 struct Team {
-  std::shared_ptr<Job> job;
+  std::shared_ptr<SharedJob> job;
   rma::Team team;
 };
 
 /// Collective over the ranks of the list.
-std::shared_ptr<Team> make_team(const std::shared_ptr<Job>& job, const py::object& ranks);
+std::shared_ptr<Team> make_team(const std::shared_ptr<SharedJob>& job, const py::object& ranks);
 /// The team of an argument that may be None: then all ranks.
-rma::Team team_of(Job& job, const py::object& given);
+rma::Team team_of(SharedJob& job, const py::object& given);
 
 /// Collective. Call it, without the GIL, before every call that makes an object of a team: it frees
 /// what all members have dropped. `kind` and `name` are for the text if members call different
-/// functions: "create array 'A'". `own` is an error that this member found in its arguments; then no
-/// member makes the object, and all get the error.
-rma::Status prepare_to_make(Job& job, rma::Team& team, std::string_view kind, std::string_view name,
-                            rma::Status own = {});
+/// functions: "create array 'A'". `own` is an error that this member found in its arguments; then
+/// no member makes the object, and all get the error.
+rma::Status prepare_to_make(SharedJob& job, rma::Team& team, std::string_view kind,
+                            std::string_view name, rma::Status own = {});
 
 /// An object of the library that its team made together and must free together; T has free().
 /// Kept by a shared pointer; when the last one ends, this rank drops the object.
@@ -110,7 +113,7 @@ template <class T>
 class Owned {
  public:
   /// Call it on all members, right after they made `value`.
-  Owned(std::shared_ptr<Job> job, rma::Team team, std::shared_ptr<T> value)
+  Owned(std::shared_ptr<SharedJob> job, rma::Team team, std::shared_ptr<T> value)
       : job_(std::move(job)),
         team_(std::move(team)),
         value_(std::move(value)),
@@ -123,7 +126,7 @@ class Owned {
     }
   }
 
-  [[nodiscard]] const std::shared_ptr<Job>& job() const noexcept { return job_; }
+  [[nodiscard]] const std::shared_ptr<SharedJob>& job() const noexcept { return job_; }
   [[nodiscard]] rma::Team& team() noexcept { return team_; }
   [[nodiscard]] T& operator*() const noexcept { return *value_; }
   [[nodiscard]] T* operator->() const noexcept { return value_.get(); }
@@ -135,14 +138,14 @@ class Owned {
   }
 
  private:
-  std::shared_ptr<Job> job_;
+  std::shared_ptr<SharedJob> job_;
   rma::Team team_;
   std::shared_ptr<T> value_;
   std::uint64_t number_;
   bool is_freed_ = false;
 };
 
-using JobClass = py::class_<Job, std::shared_ptr<Job>>;
+using JobClass = py::class_<SharedJob, std::shared_ptr<SharedJob>>;
 
 JobClass define_job(py::module_& module);
 void define_team(py::module_& module);

@@ -74,7 +74,8 @@ py::object view_of(const Array& array, const Patch& block, Ghosts ghosts) {
   std::byte* const slice = base.region().local();
   py::object view = owned(numpy.PyArray_NewFromDescr_(
       numpy.PyArray_Type_, array.dtype().ptr(), box.ndims(), shape.data(),
-      slice == nullptr ? nullptr : strides.data(), slice == nullptr ? nullptr : slice + first * bytes,
+      slice == nullptr ? nullptr : strides.data(),
+      slice == nullptr ? nullptr : slice + first * bytes,
       Npy::NPY_ARRAY_ALIGNED_ | (is_read_only ? 0 : Npy::NPY_ARRAY_WRITEABLE_), nullptr));
   if (slice != nullptr &&
       numpy.PyArray_SetBaseObject_(view.ptr(), owner_of(array).release().ptr()) != 0) {
@@ -133,13 +134,13 @@ py::list local_blocks(const Array& array) {
 
 /// `with A.access() as view`: the time of an access is known, to transports whose memory is not
 /// coherent and to the check for missing syncs.
-class Access {
+class AccessScope {
  public:
-  Access(Array array, bool may_write, Ghosts ghosts)
+  AccessScope(Array array, bool may_write, Ghosts ghosts)
       : array_(std::move(array)), may_write_(may_write), ghosts_(ghosts) {}
-  Access(const Access&) = delete;
-  Access& operator=(const Access&) = delete;
-  ~Access() {
+  AccessScope(const AccessScope&) = delete;
+  AccessScope& operator=(const AccessScope&) = delete;
+  ~AccessScope() {
     if (right_) {
       end().ignore("the destructor of the library's access also only logs it");
     }
@@ -162,7 +163,7 @@ class Access {
     }
     return view;
   }
-  void exit(const py::args&) { check(end()); }
+  void leave(const py::args&) { check(end()); }
 
  private:
   Status end() {
@@ -190,9 +191,10 @@ Box own_box(const Array& array) {
 }  // namespace
 
 void define_local_access(py::module_& module, ArrayClass& array) {
-  py::class_<Access>(module, "Access", "A time in which this rank uses its part; see Array.access().")
-      .def("__enter__", &Access::enter)
-      .def("__exit__", &Access::exit);
+  py::class_<AccessScope>(module, "Access",
+                          "A time in which this rank uses its part; see Array.access().")
+      .def("__enter__", &AccessScope::enter)
+      .def("__exit__", &AccessScope::leave);
   array
       .def_property_readonly(
           "local", [](const Array& self) { return local(self, Ghosts::left_out); },
@@ -218,8 +220,8 @@ rank may have several blocks: use local_blocks.)")
       .def(
           "access",
           [](const Array& self, bool write, bool ghosts) {
-            return std::make_unique<Access>(self, write,
-                                            ghosts ? Ghosts::included : Ghosts::left_out);
+            return std::make_unique<AccessScope>(self, write,
+                                                 ghosts ? Ghosts::included : Ghosts::left_out);
           },
           py::arg("write") = true, py::arg("ghosts") = false,
           R"(with A.access() as view: use this rank's part for a while.

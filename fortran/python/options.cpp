@@ -57,7 +57,8 @@ void Options::take_flag(const char* name, bool& to) {
     return;
   }
   if (!py::isinstance<py::bool_>(given)) {
-    refuse_type(fmt::format("{}: {}={} is neither True nor False", function_, name, repr_of(given)));
+    refuse_type(
+        fmt::format("{}: {}={} is neither True nor False", function_, name, repr_of(given)));
   }
   to = given.cast<bool>();
 }

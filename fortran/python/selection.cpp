@@ -30,21 +30,20 @@ std::int64_t number_of(PyObject* given) {
 
 [[noreturn]] void refuse_entry(const ArrayBase& array, PyObject* entry) {
   if (entry == Py_None) {
-    refuse_type(array.describe() + ": None (numpy.newaxis) adds a dimension, which transfers cannot",
-                "add it to the result: A[...][None]");
+    refuse_type(
+        array.describe() + ": None (numpy.newaxis) adds a dimension, which transfers cannot",
+        "add it to the result: A[...][None]");
   }
-  refuse_type(fmt::format("{}: {} is not an index", array.describe(),
-                          repr_of(entry)),
+  refuse_type(fmt::format("{}: {} is not an index", array.describe(), repr_of(entry)),
               "indices are integers, slices, '...', and lists or arrays of integers");
 }
 
 [[noreturn]] void refuse_number(const ArrayBase& array, int dim, std::int64_t number) {
   const std::int64_t extent = array.extents()[dim];
-  refuse_index(extent == 0
-                   ? fmt::format("{}: index {} of dimension {}, which is empty", array.describe(),
-                                 number, dim)
-                   : fmt::format("{}: index {} of dimension {}, which has 0 to {}", array.describe(),
-                                 number, dim, extent - 1));
+  refuse_index(extent == 0 ? fmt::format("{}: index {} of dimension {}, which is empty",
+                                         array.describe(), number, dim)
+                           : fmt::format("{}: index {} of dimension {}, which has 0 to {}",
+                                         array.describe(), number, dim, extent - 1));
 }
 
 [[noreturn]] void refuse_step(const ArrayBase& array, int dim, std::int64_t step) {
@@ -54,8 +53,8 @@ std::int64_t number_of(PyObject* given) {
 }
 
 [[noreturn]] void refuse_count(const ArrayBase& array, Py_ssize_t given) {
-  refuse_index(fmt::format("{}: {} indices for {} dimensions", array.describe(), given,
-                           array.ndims()));
+  refuse_index(
+      fmt::format("{}: {} indices for {} dimensions", array.describe(), given, array.ndims()));
 }
 
 /// Fills a selection dimension by dimension.
@@ -82,8 +81,7 @@ class Parser {
     if (step < 1) [[unlikely]] {
       refuse_step(array_, dim_, step);
     }
-    const Py_ssize_t count =
-        PySlice_AdjustIndices(array_.extents()[dim_], &start, &stop, step);
+    const Py_ssize_t count = PySlice_AdjustIndices(array_.extents()[dim_], &start, &stop, step);
     if (step == 1 || count < 2) {
       selection_.box.set(dim_, start, start + count);
     } else {
@@ -170,16 +168,16 @@ std::vector<std::int64_t> parse_numbers(py::handle given, const char* what) {
   PyObject* const sequence = PySequence_Fast(given.ptr(), "");
   if (sequence == nullptr) {
     PyErr_Clear();
-    refuse_type(fmt::format("{}={} is neither an integer nor a list of integers", what,
-                            repr_of(given)));
+    refuse_type(
+        fmt::format("{}={} is neither an integer nor a list of integers", what, repr_of(given)));
   }
   const auto list = py::reinterpret_steal<py::object>(sequence);
   std::vector<std::int64_t> numbers;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
     PyObject* const entry = PySequence_Fast_GET_ITEM(sequence, i);
     if (PyIndex_Check(entry) == 0) {
-      refuse_type(fmt::format("{}={} is neither an integer nor a list of integers", what,
-                              repr_of(given)));
+      refuse_type(
+          fmt::format("{}={} is neither an integer nor a list of integers", what, repr_of(given)));
     }
     numbers.push_back(number_of(entry));
   }
@@ -246,7 +244,8 @@ Index parse_index(const ArrayBase& array, py::handle key) {
 }
 
 Box parse_box(const ArrayBase& array, py::handle lo, py::handle hi) {
-  const Box box(parse_list<Index>(lo, array.ndims(), "lo"), parse_list<Index>(hi, array.ndims(), "hi"));
+  const Box box(parse_list<Index>(lo, array.ndims(), "lo"),
+                parse_list<Index>(hi, array.ndims(), "hi"));
   check(check_inside(box, array.extents()).context(array.describe()));
   return box;
 }

@@ -24,9 +24,9 @@ namespace py = pybind11;
 /// dimensions that an integer selects are left out.
 struct Selection {
   arrays::Box box;
-  arrays::Extents steps;  ///< of slices; 1 for integers
-  bool is_box = true;     ///< all steps are 1
-  int ndims = 0;          ///< of the NumPy array
+  arrays::Extents steps;                                 ///< of slices; 1 for integers
+  bool is_box = true;                                    ///< all steps are 1
+  int ndims = 0;                                         ///< of the NumPy array
   std::array<Py_intptr_t, arrays::max_dims> shape = {};  ///< of the NumPy array
   std::array<std::int8_t, arrays::max_dims> dims = {};   ///< the array's dimension of each of these
 

@@ -58,7 +58,7 @@ struct AnySparsePlan {
 struct Sparse {
   std::shared_ptr<Owned<AnySparse>> shared;
 
-  [[nodiscard]] const std::shared_ptr<Job>& job() const noexcept { return shared->job(); }
+  [[nodiscard]] const std::shared_ptr<SharedJob>& job() const noexcept { return shared->job(); }
   [[nodiscard]] AnySparse& any() const noexcept { return **shared; }
 };
 struct SparsePlan {
@@ -89,13 +89,13 @@ auto on_sparse_type(const py::dtype& dtype, const Act& act) {
       return act(tag);
     } else {
       refuse_it();
-      throw py::type_error();
+      __builtin_unreachable();
     }
   });
 }
 
 template <class T>
-Sparse adopt_sparse(const std::shared_ptr<Job>& job, Result<linalg::SparseMatrix<T>> made) {
+Sparse adopt_sparse(const std::shared_ptr<SharedJob>& job, Result<linalg::SparseMatrix<T>> made) {
   auto any = std::make_shared<AnySparse>(AnySparse{take(std::move(made))});
   rma::Team team = std::get<linalg::SparseMatrix<T>>(any->matrix).team();
   return {std::make_shared<Owned<AnySparse>>(job, std::move(team), std::move(any))};
@@ -130,9 +130,9 @@ LocalCsr<T> to_rows(std::int64_t columns, const py::array& starts, const py::arr
 }
 
 /// Collective. Makes a matrix of each member's own rows, in the order of the ranks.
-Sparse from_rows(const std::shared_ptr<Job>& job, const py::object& team, std::int64_t columns,
-                 const py::array& starts, const py::array& column, const py::array& values,
-                 const std::string& name) {
+Sparse from_rows(const std::shared_ptr<SharedJob>& job, const py::object& team,
+                 std::int64_t columns, const py::array& starts, const py::array& column,
+                 const py::array& values, const std::string& name) {
   rma::Team chosen = team_of(*job, team);
   return on_sparse_type(values.dtype(), [&]<class T>(rma::Tag<T>) -> Sparse {
     LocalCsr<T> rows = to_rows<T>(columns, starts, column, values);
@@ -146,9 +146,9 @@ Sparse from_rows(const std::shared_ptr<Job>& job, const py::object& team, std::i
 }
 
 /// Collective. Makes a matrix of entries that any member gives; equal positions are summed.
-Sparse from_entries(const std::shared_ptr<Job>& job, const py::object& team, std::int64_t rows,
-                    std::int64_t columns, const py::array& row, const py::array& column,
-                    const py::array& values, const std::string& name) {
+Sparse from_entries(const std::shared_ptr<SharedJob>& job, const py::object& team,
+                    std::int64_t rows, std::int64_t columns, const py::array& row,
+                    const py::array& column, const py::array& values, const std::string& name) {
   rma::Team chosen = team_of(*job, team);
   return on_sparse_type(values.dtype(), [&]<class T>(rma::Tag<T>) -> Sparse {
     const auto row_list = to_vector<std::int64_t>(row);

@@ -24,15 +24,15 @@ using rma::Status;
 namespace {
 
 /// A copy of a number or an array, for a reduction in place.
-struct Operand {
+struct ReducedValue {
   py::array values;
   rma::ElementType type = rma::ElementType::f64;
   bool is_number = false;
 };
 
-Operand operand_of(const py::object& given, Reduction reduction) {
+ReducedValue operand_of(const py::object& given, Reduction reduction) {
   const auto numpy = py::module_::import("numpy");
-  Operand operand;
+  ReducedValue operand;
   operand.is_number = !py::isinstance<py::array>(given) && !py::isinstance<py::sequence>(given);
   py::object values = numpy.attr("array")(given, py::arg("order") = "C");
   if (values.attr("dtype").attr("kind").cast<std::string>() == "b") {
@@ -49,23 +49,21 @@ Operand operand_of(const py::object& given, Reduction reduction) {
   return operand;
 }
 
-py::object result_of(const Operand& operand) {
+py::object result_of(const ReducedValue& operand) {
   return operand.is_number ? operand.values.attr("item")() : py::object(operand.values);
 }
 
 py::object allreduce(Team& team, const py::object& given, Reduction reduction) {
   team.job->check_running();
-  Operand operand;
+  ReducedValue operand;
   const Status own = status_of([&] { operand = operand_of(given, reduction); });
   if (!own.ok()) {
-    without_gil([&] { return team.team.agree(own); })
-        .ignore("this rank raises its own error");
+    without_gil([&] { return team.team.agree(own); }).ignore("this rank raises its own error");
     check(own);
   }
   void* const values = operand.values.mutable_data();
   const std::int64_t count = operand.values.size();
-  checked_without_gil(
-      [&] { return team.team.allreduce(values, count, operand.type, reduction); });
+  checked_without_gil([&] { return team.team.allreduce(values, count, operand.type, reduction); });
   return result_of(operand);
 }
 
@@ -78,8 +76,8 @@ py::object reduce_by(Team& team, const py::object& given) {
 template <Reduction reduction>
 bool test_by(Team& team, const py::object& given) {
   const int own = given.is_none() ? 0 : py::bool_(given).cast<bool>() ? 1 : 0;
-  const auto value = checked_without_gil(
-      [&] { return team.team.allreduce(std::int32_t{own}, reduction); });
+  const auto value =
+      checked_without_gil([&] { return team.team.allreduce(std::int32_t{own}, reduction); });
   return value != 0;
 }
 
@@ -118,7 +116,7 @@ result, a Python number or a NumPy array, on all of them: the same bits everywhe
 
 }  // namespace
 
-rma::Team team_of(Job& job, const py::object& given) {
+rma::Team team_of(SharedJob& job, const py::object& given) {
   if (given.is_none()) {
     return job.rma().world();
   }
@@ -133,7 +131,7 @@ rma::Team team_of(Job& job, const py::object& given) {
   return team.team;
 }
 
-std::shared_ptr<Team> make_team(const std::shared_ptr<Job>& job, const py::object& given) {
+std::shared_ptr<Team> make_team(const std::shared_ptr<SharedJob>& job, const py::object& given) {
   job->check_running();
   std::vector<rma::WorldRank> ranks;
   for (const rma::TeamRank rank : parse_ranks(given, "ranks")) {
@@ -149,10 +147,11 @@ void define_team(py::module_& module) {
 
 job.world has all ranks; job.team(ranks) and split() make others. Collective functions are called by all
 members in the same order, from one thread at a time.)");
-  team.def_property_readonly("rank", [](const Team& self) { return self.team.rank().value; },
-                             "This rank's number in the team.")
-      .def_property_readonly("size", [](const Team& self) { return self.team.size(); },
-                             "The number of members.")
+  team.def_property_readonly(
+          "rank", [](const Team& self) { return self.team.rank().value; },
+          "This rank's number in the team.")
+      .def_property_readonly(
+          "size", [](const Team& self) { return self.team.size(); }, "The number of members.")
       .def_property_readonly("ranks", &ranks_of, "The members' ranks in the job, in team order.")
       .def_readonly("job", &Team::job)
       .def("__len__", [](const Team& self) { return self.team.size(); })
@@ -165,24 +164,26 @@ members in the same order, from one thread at a time.)");
            R"(Divide the team. Collective. Returns the new Team of the members with the same color.
 
 They are ordered by key, then by their rank here. color=None makes a team of the calling rank alone.)")
-      .def("barrier",
-           [](Team& self) { checked_without_gil([&] { return self.team.barrier(); }); },
-           "Wait until all members have called it. Completes no transfers; Job.barrier() does.")
-      .def("broadcast",
-           [](Team& self, const py::object& value, std::int32_t root) {
-             self.job->check_running();
-             return broadcast(self.team, value, rma::TeamRank{root});
-           },
-           py::arg("value"), py::arg("root") = 0,
-           R"(The root's object on all members. Collective. The others may give None.
+      .def(
+          "barrier", [](Team& self) { checked_without_gil([&] { return self.team.barrier(); }); },
+          "Wait until all members have called it. Completes no transfers; Job.barrier() does.")
+      .def(
+          "broadcast",
+          [](Team& self, const py::object& value, std::int32_t root) {
+            self.job->check_running();
+            return broadcast(self.team, value, rma::TeamRank{root});
+          },
+          py::arg("value"), py::arg("root") = 0,
+          R"(The root's object on all members. Collective. The others may give None.
 
 Any object that pickle takes: numbers, texts, NumPy arrays, lists of them.)")
-      .def("allgather",
-           [](Team& self, const py::object& value) {
-             self.job->check_running();
-             return allgather(self.team, value);
-           },
-           py::arg("value"), "A list of the objects of all members, in team order. Collective.");
+      .def(
+          "allgather",
+          [](Team& self, const py::object& value) {
+            self.job->check_running();
+            return allgather(self.team, value);
+          },
+          py::arg("value"), "A list of the objects of all members, in team order. Collective.");
   define_reductions(team);
 }
 

@@ -15,13 +15,12 @@ using rma::Status;
 namespace {
 
 /// Moves the selection. Without the GIL.
-Status move(const Array& array, const Selection& selection, const Memory& memory,
+Status move(const Array& array, const Selection& selection, const NumpyMemory& memory,
             const Transfer& transfer) {
-  return selection.is_box
-             ? array.base().transfer(selection.box, memory.untyped(), transfer)
-             : array.base().transfer(selection.section(), memory.untyped(), transfer);
+  return selection.is_box ? array.base().transfer(selection.box, memory.untyped(), transfer)
+                          : array.base().transfer(selection.section(), memory.untyped(), transfer);
 }
-rma::Handle start(const Array& array, const Selection& selection, const Memory& memory,
+rma::Handle start(const Array& array, const Selection& selection, const NumpyMemory& memory,
                   const Transfer& transfer) {
   return selection.is_box
              ? array.base().transfer_async(selection.box, memory.untyped(), transfer)
@@ -45,7 +44,7 @@ py::object get(const Array& array, PyObject* key) {
   }
   Selection selection;
   parse(array.base(), key, selection);
-  Memory memory = new_destination(array, selection);
+  NumpyMemory memory = new_destination(array, selection);
   checked_without_gil([&] { return move(array, selection, memory, Transfer::get()); });
   return selection.ndims == 0 ? scalar_of(memory.owner) : std::move(memory.owner);
 }
@@ -57,7 +56,7 @@ void put(const Array& array, PyObject* key, PyObject* value) {
   }
   Selection selection;
   parse(array.base(), key, selection);
-  const Memory memory = source_of(array, selection, value, "put to");
+  const NumpyMemory memory = source_of(array, selection, value, "put to");
   checked_without_gil([&] { return move(array, selection, memory, Transfer::put()); });
 }
 
@@ -67,7 +66,7 @@ py::object get_into(const Array& array, const py::object& key, const py::object&
   }
   Selection selection;
   parse(array.base(), key.ptr(), selection);
-  const Memory memory = destination_of(array, selection, out);
+  const NumpyMemory memory = destination_of(array, selection, out);
   checked_without_gil([&] { return move(array, selection, memory, Transfer::get()); });
   return out;
 }
@@ -81,7 +80,7 @@ void accumulate(const Array& array, const py::object& key, const py::object& val
   }
   Selection selection;
   parse(array.base(), key.ptr(), selection);
-  const Memory memory = source_of(array, selection, value, "accumulate to");
+  const NumpyMemory memory = source_of(array, selection, value, "accumulate to");
   checked_without_gil([&] { return move(array, selection, memory, transfer); });
 }
 
@@ -89,16 +88,15 @@ std::unique_ptr<Handle> get_async(const Array& array, const py::object& key,
                                   const py::object& out) {
   Selection selection;
   parse(array.base(), key.ptr(), selection);
-  Memory memory =
+  NumpyMemory memory =
       out.is_none() ? new_destination(array, selection) : destination_of(array, selection, out);
   auto handle = std::make_unique<Handle>(array.shared(), memory.owner, memory.owner);
-  handle->collect(
-      without_gil([&] { return start(array, selection, memory, Transfer::get()); }));
+  handle->collect(without_gil([&] { return start(array, selection, memory, Transfer::get()); }));
   return handle;
 }
 
 std::unique_ptr<Handle> start_write(const Array& array, const Selection& selection,
-                                    Memory memory, const Transfer& transfer) {
+                                    NumpyMemory memory, const Transfer& transfer) {
   auto handle = std::make_unique<Handle>(array.shared(), memory.owner, py::none());
   handle->collect(without_gil([&] { return start(array, selection, memory, transfer); }));
   return handle;
@@ -133,8 +131,7 @@ Result in_slot(Result failed, const Act& act) noexcept {
 }
 
 PyObject* subscript(PyObject* self, PyObject* key) {
-  return in_slot<PyObject*>(nullptr,
-                            [&] { return get(array_of(self), key).release().ptr(); });
+  return in_slot<PyObject*>(nullptr, [&] { return get(array_of(self), key).release().ptr(); });
 }
 
 int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
@@ -216,17 +213,20 @@ All are waited for, also after an error; the first error is raised then.)");
 void define_transfers(ArrayClass& array) {
   const py::object all = py::ellipsis();
   array
-      .def("__getitem__", [](const Array& self, const py::object& key) { return get(self, key.ptr()); },
-           py::arg("key"), R"(A[key]: read elements, from whichever ranks own them. One-sided.
+      .def(
+          "__getitem__",
+          [](const Array& self, const py::object& key) { return get(self, key.ptr()); },
+          py::arg("key"), R"(A[key]: read elements, from whichever ranks own them. One-sided.
 
 Integers, slices with positive steps, '...', lists or arrays of integers, and masks select elements
 as in NumPy. Returns a new NumPy array, or a NumPy number if all dimensions have an integer.
 Complete: at return. Raises OutOfRange for integers outside the array; slices are clipped.)")
-      .def("__setitem__",
-           [](const Array& self, const py::object& key, const py::object& value) {
-             put(self, key.ptr(), value.ptr());
-           },
-           py::arg("key"), py::arg("value"), R"(A[key] = value: write elements. One-sided.
+      .def(
+          "__setitem__",
+          [](const Array& self, const py::object& key, const py::object& value) {
+            put(self, key.ptr(), value.ptr());
+          },
+          py::arg("key"), py::arg("value"), R"(A[key] = value: write elements. One-sided.
 
 value is a number or an array, broadcast as in NumPy. Other dtypes are converted if NumPy calls that
 casting="same_kind". Complete: value may change; the elements are at their owners after fence() or
@@ -236,11 +236,12 @@ sync(). Raises WrongType (the values would be changed), InvalidArgument (shapes 
            R"(As A[key], into `out` if given: a NumPy array of A's dtype and the selection's shape.
 
 Returns out. It may have any strides.)")
-      .def("put",
-           [](const Array& self, const py::object& key, const py::object& value) {
-             put(self, key.ptr(), value.ptr());
-           },
-           py::arg("key"), py::arg("value"), "As A[key] = value.")
+      .def(
+          "put",
+          [](const Array& self, const py::object& key, const py::object& value) {
+            put(self, key.ptr(), value.ptr());
+          },
+          py::arg("key"), py::arg("value"), "As A[key] = value.")
       .def("acc", &accumulate, py::arg("key"), py::arg("value"), py::arg("scale") = 1,
            R"(A[key] += scale * value, atomically for each element. One-sided.
 
@@ -251,7 +252,8 @@ Raises WrongType for elements that cannot be added.)")
       .def("put_async", &put_async, py::arg("key"), py::arg("value"),
            "Start A[key] = value. Returns a Handle; value must not change until its wait().")
       .def("acc_async", &accumulate_async, py::arg("key"), py::arg("value"), py::arg("scale") = 1,
-           "Start A.acc(key, value, scale). Returns a Handle; value must not change until its wait().");
+           "Start A.acc(key, value, scale). Returns a Handle; value must not change until its "
+           "wait().");
   set_slots(array);
 }
 

@@ -16,7 +16,8 @@
 
 namespace tessera::python {
 
-/// The C++ part of tessera.Handle: transfers that may not be complete, and the memory that they use.
+/// The C++ part of tessera.Handle: transfers that may not be complete, and the memory that they
+/// use.
 class Handle {
  public:
   /// `owner` keeps the local memory alive; `result` is what wait() returns.

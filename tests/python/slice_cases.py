@@ -185,7 +185,7 @@ class Handles(Case):
 
     def test_handles_keep_memory(self):
         with self.job.zeros((1000,)) as array:
-            handle = array.put_async(..., np.full(1000, 3.0))  # nobody else has the source
+            handle = array.put_async(..., np.full(1000, 3.0))  # only the handle has the source
             del handle
             array.get_async()
             self.assertHolds(array, np.full(1000, 3.0))
