@@ -193,7 +193,7 @@ void SharedArray::add_view(int change) noexcept {
 }
 
 Status SharedArray::close() {
-  if (is_closed_.exchange(true)) {
+  if (is_closed_.exchange(true) || job()->is_stopped()) {
     return {};
   }
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t most_views,
@@ -254,8 +254,12 @@ and by Job.barrier().)");
 If NumPy arrays made by local exist on some rank, the memory is freed after they are gone.)")
       .def("__enter__", [](const py::object& self) { return self; })
       .def("__exit__",
-           [](const Array& self, const py::args&) {
-             checked_without_gil([&] { return self.shared()->close(); });
+           [](const Array& self, const py::object& kind, const py::object&, const py::object&) {
+             // After an exception other ranks may be elsewhere; the array is freed when it is
+             // dropped.
+             if (kind.is_none()) {
+               checked_without_gil([&] { return self.shared()->close(); });
+             }
            })
       .def(
           "like",

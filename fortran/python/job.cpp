@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <set>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -88,7 +88,8 @@ void Releases::clear() {
 Status prepare_to_make(SharedJob& job, rma::Team& team, std::string_view kind,
                        std::string_view name, Status own) {
   TESSERA_RETURN_IF_ERROR(
-      team.agree(own, {.label = {.verb = "create", .kind = kind, .name = name}}));
+      team.agree(own, {.hash = std::hash<std::string_view>()(kind),
+                       .label = {.verb = "create", .kind = kind, .name = name}}));
   return job.releases().collect(team);
 }
 
@@ -152,6 +153,25 @@ Status SharedJob::stop_at_exit() {
 }
 
 namespace {
+
+/// The jobs of this process, also those that only their arrays keep.
+class StartedJobs {
+ public:
+  void add(const std::shared_ptr<SharedJob>& job) {
+    std::erase_if(jobs_, [](const auto& each) { return each.expired(); });
+    jobs_.push_back(job);
+  }
+  void stop_all() {
+    for (const auto& each : jobs_) {
+      if (const auto job = each.lock()) {
+        job->stop_at_exit().ignore("the process ends");
+      }
+    }
+  }
+
+ private:
+  std::vector<std::weak_ptr<SharedJob>> jobs_;
+};
 
 SharedJob& running(SharedJob& job) {
   job.check_running();
@@ -217,23 +237,28 @@ void define_queries(JobClass& job) {
 }  // namespace
 
 JobClass define_job(py::module_& module) {
+  const auto started = std::make_shared<StartedJobs>();
   JobClass job(module, "Job", R"(This process's membership in the parallel run.
 
     job = tessera.Job()
 
 starts it: alone, under tessera-run, or under mpirun and srun. tessera.Job(comm) takes the ranks of a
 communicator of mpi4py. Collective. stop() ends it, and so do `with` and the end of the program.)");
-  job.def(py::init(&SharedJob::start), py::arg("comm") = py::none());
+  job.def(py::init([started](const py::object& communicator) {
+            auto made = SharedJob::start(communicator);
+            started->add(made);
+            return made;
+          }),
+          py::arg("comm") = py::none(), "Start the job; see help(tessera.Job).");
+  // MPI ends after this, and other ranks may wait for this one.
+  py::module_::import("atexit").attr("register")(
+      py::cpp_function([started] { without_gil([&] { started->stop_all(); }); }));
   define_queries(job);
   job.def(
          "stop", [](SharedJob& self) { checked_without_gil([&] { return self.stop(); }); },
          R"(Complete this rank's operations and leave the job. Other ranks need not stop.
 
 Objects of the job raise Closed afterwards; NumPy arrays made by Array.local stay valid memory.)")
-      .def("_stop_at_exit",
-           [](SharedJob& self) {
-             without_gil([&] { return self.stop_at_exit(); }).ignore("the process ends");
-           })
       .def("__enter__", [](const py::object& self) { return self; })
       .def("__exit__", [](SharedJob& self,
                           const py::args&) { checked_without_gil([&] { return self.stop(); }); })

@@ -33,7 +33,7 @@ const Array& array_of(PyObject* self) {
   auto* const object = reinterpret_cast<py::detail::instance*>(self);
   const auto* const array = static_cast<const Array*>(object->simple_value_holder[0]);
   if (array == nullptr) [[unlikely]] {
-    refuse("this array was not made: use job.zeros() and similar");
+    refuse_type("this array was not made", "use job.zeros() and similar");
   }
   return *array;
 }

@@ -21,32 +21,11 @@ A job belongs to the process that started it. In a child made by fork(), as mult
 default, its objects raise Closed; use the start method "spawn", or ranks instead of processes.
 """
 
-import atexit as _atexit
-import weakref as _weakref
-
 import numpy as _numpy  # noqa: F401  (the extension needs it)
 
 from . import _core
 from ._core import *  # noqa: F401,F403
 from ._core import __version__  # noqa: F401
-
-_jobs = _weakref.WeakSet()
-
-
-def _remember(self, comm=None, _start=_core.Job.__init__):
-    _start(self, comm)
-    _jobs.add(self)
-
-
-@_atexit.register
-def _stop_jobs():
-    # MPI ends later than this, and other ranks may wait for this one.
-    for job in list(_jobs):
-        job._stop_at_exit()
-
-
-_remember.__doc__ = _core.Job.__init__.__doc__
-Job.__init__ = _remember  # noqa: F405
 
 for _name in dir(_core):
     _object = getattr(_core, _name)
