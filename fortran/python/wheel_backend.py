@@ -4,8 +4,8 @@
     pip install ./fortran/python
     pip install -Cbuild-dir=build -Ccmake=-DTESSERA_NATIVE=OFF ./fortran/python
 
-Options of -C: `build-dir`, a build folder to use and keep (a temporary one by default); `cmake`, more
-arguments for configuring, any number of times. Needs CMake, the packages that Tessera needs, and pybind11;
+Options of -C: `build-dir`, a build folder to keep (a temporary one by default), or one that is there, which
+is used as it was configured; `cmake`, more arguments for configuring, any number of times. Needs CMake, the packages that Tessera needs, and pybind11;
 nothing from a package registry.
 
 The wheel contains what one process needs: the package with the extension, in lib/ the libraries, in bin/
@@ -93,9 +93,10 @@ def metadata():
 def make(build, prefix, more):
     """Configures, builds what the wheel contains, and installs it below `prefix`."""
     more = [more] if isinstance(more, str) else more
-    generator = ["-G", "Ninja"] if shutil.which("ninja") and not os.path.exists(build) else []
-    run("cmake", "-S", ROOT, "-B", build, *generator, f"-DTESSERA_PYTHON_EXECUTABLE={sys.executable}",
-        "-DTESSERA_PYTHON_MODULE=ON", "-DTESSERA_GA=OFF", "-DTESSERA_FORTRAN=OFF", *more)
+    if more or not os.path.exists(os.path.join(build, "CMakeCache.txt")):
+        generator = ["-G", "Ninja"] if shutil.which("ninja") and not os.path.exists(build) else []
+        run("cmake", "-S", ROOT, "-B", build, *generator, f"-DTESSERA_PYTHON_EXECUTABLE={sys.executable}",
+            "-DTESSERA_PYTHON_MODULE=ON", "-DTESSERA_GA=OFF", "-DTESSERA_FORTRAN=OFF", *more)
     run("cmake", "--build", build, "--parallel", str(os.cpu_count() or 1), "--target",
         *LIBRARIES, "tessera_python", *PROGRAMS)
     for component in ("rma", "arrays", "linalg", "python"):
@@ -120,8 +121,10 @@ def files_of(prefix):
             package = folder
         if any(name.startswith("libtessera_rma.so") for name in names):
             libraries = folder
-    if package is None or not any(name.startswith("_core") for name in os.listdir(package)):
-        raise SystemExit("the extension was not built: configure's table above says what is missing")
+    extension = "_core" + sysconfig.get_config_var("EXT_SUFFIX")
+    if package is None or extension not in os.listdir(package):
+        raise SystemExit(f"{extension} was not built: configure's table says what is missing, or the build folder is "
+                         "for another Python")
     for name in sorted(os.listdir(package)):
         yield f"tessera/{name}", os.path.join(package, name)
     for library in LIBRARIES:
