@@ -71,25 +71,25 @@ decltype(auto) on(const Sparse& sparse, Act&& act) {
   return std::visit(std::forward<Act>(act), sparse.any().matrix);
 }
 
+[[noreturn]] void refuse_entries(const py::dtype& dtype) {
+  refuse_type(fmt::format("sparse matrices have no entries of dtype {}",
+                          py::str(static_cast<py::handle>(dtype)).cast<std::string>()),
+              "use int32, int64, float32, float64, complex64 or complex128");
+}
+
 /// Calls act(Tag<T>) for a type that sparse matrices may have. Throws WrongType for others.
 template <class Act>
 auto on_sparse_type(const py::dtype& dtype, const Act& act) {
   using Outcome = std::invoke_result_t<Act, rma::Tag<double>>;
-  const auto refuse_it = [&]() {
-    refuse_type(fmt::format("sparse matrices have no entries of dtype {}",
-                            py::str(static_cast<py::handle>(dtype)).cast<std::string>()),
-                "use int32, int64, float32, float64, complex64 or complex128");
-  };
   const auto type = element_type(dtype.num());
   if (!type) {
-    refuse_it();
+    refuse_entries(dtype);
   }
   return rma::dispatch(*type, [&]<class T>(rma::Tag<T> tag) -> Outcome {
     if constexpr (SparseElement<T>) {
       return act(tag);
     } else {
-      refuse_it();
-      __builtin_unreachable();
+      refuse_entries(dtype);
     }
   });
 }

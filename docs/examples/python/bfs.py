@@ -30,7 +30,7 @@ def main():
         frontier = [each for vertex in frontier for each in neighbours(vertex)
                     if level.compare_and_swap(each, -1, depth) == -1]
         level.sync()
-        found = job.allreduce(len(frontier), "sum")
+        found = job.world.sum(len(frontier))
         reached += found
     seen = (level >= 0).sum()
     if job.rank == 0:

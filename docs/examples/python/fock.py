@@ -35,9 +35,7 @@ def main():
     while abs(energy - before) > 1e-11 and steps < 200:
         tessera.copyto(fock, h)
         tasks.reset()
-        for task in tasks:
-            if task >= n // tile:
-                break
+        while (task := tasks.next()) < n // tile:
             build_rows(task * tile, density, fock)
         fock.sync()
         both = 0.5 * h + 0.5 * fock

@@ -29,7 +29,7 @@ def main():
     while change > 1e-7:
         first = sweep(u, v)
         second = sweep(v, u)
-        change = job.allreduce(max(first, second), "max")
+        change = job.world.max(max(first, second))
         sweeps += 2
     u.sync()
     total = u.sum(reproducible=True) * h * h

@@ -42,12 +42,12 @@ def main():
         middle = v if step == 0 else v + 0.5 * time_step * force
         kinetic = 0.5 * (middle ** 2).sum()
         v += (0.5 if step == 0 else 1) * time_step * force
-        total = job.allreduce(potential + kinetic, "sum")  # now no rank reads positions any more
+        total = job.world.sum(potential + kinetic)  # now no rank reads positions any more
         if step == 0:
             first = total
         x.local[...] += time_step * v
         x.sync()
-    potential = job.allreduce(potential, "sum")
+    potential = job.world.sum(potential)
     if job.rank == 0:
         print(f"first_energy: {first:.8f}\nenergy: {total:.8f}\npotential: {potential:.8f}")
     assert abs(total - first) < 1e-3 * abs(first)

@@ -50,7 +50,7 @@ def main():
         v -= time_step * ((1 - share) * field[left] + share * field[right])
         x = np.fmod(x + time_step * v + length, length)
         job.barrier()
-    kinetic = job.allreduce(-0.5 * charge * np.sum(v ** 2), "sum")
+    kinetic = job.world.sum(-0.5 * charge * np.sum(v ** 2))
     if job.rank == 0:
         print(f"first_field_energy: {first:.9e}\nfield_energy: {energy:.9e}\nkinetic_energy: {kinetic:.9e}")
     assert abs(kinetic + energy - first) < 0.1 * first

@@ -86,12 +86,10 @@ except tessera.Unsupported as error:
 done = 0
 # [tasks]
 tasks = job.counter()
-for task in tasks:                # each number goes to one rank
-    if task >= 100:
-        break
+while (task := tasks.next()) < 100:  # each number goes to one rank
     done += 1
 # [/tasks]
-assert job.allreduce(done, "sum") == 100
+assert job.world.sum(done) == 100
 
 # [errors]
 try:

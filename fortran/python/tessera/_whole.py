@@ -224,7 +224,7 @@ _FUNCTIONS = {
     np.inner: lambda a, b: _reductions.inner(a, b) if np.ndim(a) == 1 else _dot(a, b.T),
     np.dot: _dot, np.einsum: _einsum, np.trace: _linalg("trace"), np.diag: _linalg("diag"),
     np.diagonal: _linalg("diag"), np.transpose: _matrices.transpose, np.cumsum: _cumsum,
-    np.copyto: lambda to, given, casting="same_kind", where=True: copyto(to, given, casting, where) and None,
+    np.copyto: lambda *arguments, **options: [copyto(*arguments, **options), None][1],
     np.copy: lambda array, order="K", subok=False: copy(array),
     np.zeros_like: _made_like(None), np.empty_like: _made_like(None), np.ones_like: _made_like(1),
     np.full_like: _full_like, np.clip: _clip, np.array_equal: _array_equal, np.allclose: _allclose,

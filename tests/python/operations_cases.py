@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Operations on whole arrays; NumPy computes what is expected."""
 import operator
-import unittest
-
 import numpy as np
 import tessera
+from checks import Case, job
 
-job = tessera.Job()
 rng = np.random.default_rng(7)  # the same on all ranks
 TYPES = ("i1", "i4", "i8", "u1", "u8", "f4", "f8", "c8", "c16")
 
@@ -20,7 +18,7 @@ def numbers(shape, dtype):
 
 
 def distributed(values, **options):
-    return job.from_numpy(values, **options)
+    return job().from_numpy(values, **options)
 
 
 def layouts(values):
@@ -28,17 +26,17 @@ def layouts(values):
     yield distributed(values)
     yield distributed(values, grid=(1,) * (values.ndim - 1) + (0,))
     yield distributed(values, distribution=tessera.Distribution.block_cyclic(
-        values.shape, (2,) * values.ndim, job.size))
+        values.shape, (2,) * values.ndim, job().size))
     if values.ndim == 2:
         yield distributed(values, ghosts=1, order="F")
 
 
-class Elementwise(unittest.TestCase):
+class Elementwise(Case):
     def check(self, result, expected):
         self.assertIsInstance(result, tessera.Array)
         self.assertEqual(result.dtype, expected.dtype)
         np.testing.assert_array_equal(result[...], expected)
-        job.barrier()
+        job().barrier()
 
     def test_binary_operators_of_all_types(self):
         for dtype in TYPES:
@@ -144,11 +142,11 @@ class Elementwise(unittest.TestCase):
         self.assertEqual(a.sum(), 66)
 
     def test_different_calls_are_found(self):
-        if job.size == 1:
+        if job().size == 1:
             self.skipTest("one rank cannot differ")
         a = distributed(np.ones(8))
         with self.assertRaisesRegex(tessera.InvalidArgument, "add"):
-            np.add(a, job.rank)
+            np.add(a, job().rank)
         self.assertEqual(a.sum(), 8)
 
     def test_freed_array(self):
@@ -160,7 +158,7 @@ class Elementwise(unittest.TestCase):
             a.sum()
 
 
-class Reductions(unittest.TestCase):
+class Reductions(Case):
     def test_sums_of_all_types(self):
         for dtype in TYPES + ("?",):
             x = numbers((12, 17), "i4").astype(dtype) if dtype == "?" else numbers((12, 17), dtype)
@@ -191,7 +189,7 @@ class Reductions(unittest.TestCase):
         np.testing.assert_allclose(a.sum(axis=(0, 1, 2)), x.sum(), rtol=1e-12)
         with self.assertRaises(np.AxisError):
             a.sum(axis=3)
-        job.barrier()
+        job().barrier()
 
     def test_reproducible_sums(self):
         x = numbers(1000, "f8") * 10.0 ** rng.integers(-12, 12, 1000)
@@ -218,7 +216,7 @@ class Reductions(unittest.TestCase):
             distributed(numbers(4, "c16")).max()
 
 
-class Copies(unittest.TestCase):
+class Copies(Case):
     def test_like_and_fill(self):
         a = distributed(numbers((5, 5), "f4"))
         for made, value in ((np.zeros_like(a), 0), (np.ones_like(a), 1), (np.full_like(a, 2.5), 2.5)):
@@ -236,7 +234,7 @@ class Copies(unittest.TestCase):
             for b in layouts(np.zeros_like(x)):
                 self.assertIs(tessera.copyto(b, a), b)
                 np.testing.assert_array_equal(b[...], x)
-                job.barrier()
+                job().barrier()
         c = a.redistribute(like=distributed(x, grid=(1, 0)))
         np.testing.assert_array_equal(c[...], x)
         mask = distributed(x.real > 0)
@@ -251,13 +249,13 @@ class Copies(unittest.TestCase):
 
     def test_reshape_into(self):
         x = numbers((6, 4), "f8")
-        b = tessera.reshape_into(distributed(x), job.zeros((3, 8)))
+        b = tessera.reshape_into(distributed(x), job().zeros((3, 8)))
         np.testing.assert_array_equal(b[...], x.reshape(3, 8))
 
     def test_random_elements_depend_on_the_seed_only(self):
-        a = job.zeros((40, 30)).fill_random(11, low=-1, high=1)
-        b = job.zeros((40, 30), distribution=tessera.Distribution.block_cyclic(
-            (40, 30), (3, 4), job.size)).fill_random(11, low=-1, high=1)
+        a = job().zeros((40, 30)).fill_random(11, low=-1, high=1)
+        b = job().zeros((40, 30), distribution=tessera.Distribution.block_cyclic(
+            (40, 30), (3, 4), job().size)).fill_random(11, low=-1, high=1)
         self.assertTrue(np.array_equal(a, b))
         self.assertTrue(-1 <= a.min() < -0.9 and 0.9 < a.max() < 1)
         self.assertFalse(np.array_equal(a, b.fill_random(12, low=-1, high=1)))
@@ -271,7 +269,7 @@ class Copies(unittest.TestCase):
         self.assertFalse(np.array_equal(a, distributed(x[:4])))
 
 
-class Scans(unittest.TestCase):
+class Scans(Case):
     def test_sums(self):
         x = numbers(37, "f8")
         for a in layouts(x):
@@ -284,15 +282,11 @@ class Scans(unittest.TestCase):
         a = distributed(np.array([5, 8, 7, 3, 2, 6, 9], "i8"))
         np.testing.assert_array_equal(tessera.scan_copy(a, mask)[...], [5, 5, 5, 3, 3, 6, 6])
         np.testing.assert_array_equal(tessera.scan_add(a, mask)[...], [5, 13, 20, 3, 5, 6, 15])
-        out = job.zeros(5, dtype="i8")
+        out = job().zeros(5, dtype="i8")
         self.assertEqual(tessera.pack(a, mask, out), 3)
         np.testing.assert_array_equal(out[...], [5, 3, 6, 0, 0])
         back = np.zeros_like(a)
         self.assertEqual(tessera.unpack(out, mask, back), 3)
         np.testing.assert_array_equal(back[...], [5, 0, 0, 3, 0, 6, 0])
-        job.barrier()
+        job().barrier()
         np.testing.assert_array_equal(tessera.enumerate(out, 3, 2)[...], [3, 5, 7, 9, 11])
-
-
-if __name__ == "__main__":
-    unittest.main()
