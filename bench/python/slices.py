@@ -20,7 +20,7 @@ ROUNDS = 31
 
 
 def median_times(*calls, repeat):
-    """Microseconds of one call of each, by turns."""
+    """Microseconds of one call of each, alternately."""
     times = [[] for _ in calls]
     for _ in range(ROUNDS):
         for call, of_call in zip(calls, times):
