@@ -87,16 +87,24 @@ Status check_machine(const MemoryNeed& need, const Sum& needed) {
 // Checks that the ranks of this process get their address space.
 Status check_process(const MemoryNeed& need, const Sum& needed) {
   const auto limit = rma::address_space_limit();
-  if (!limit || needed.bytes <= static_cast<double>(limit->left())) {
+  if (!limit) {
     return {};
   }
-  const double buffers = buffer_bytes(need) * static_cast<double>(needed.ranks);
+  const double own_threads = need.multiplies ? openblas_threads_without_buffer() : 0;
+  const double more = own_threads * static_cast<double>(openblas_buffer_bytes);
+  if (needed.bytes + more <= static_cast<double>(limit->left())) {
+    if (need.multiplies) {
+      map_openblas_buffers();
+    }
+    return {};
+  }
+  const double buffers = buffer_bytes(need) * static_cast<double>(needed.ranks) + more;
   return Status::error(
              rma::Code::no_memory,
              fmt::format(
                  "{} needs {} more address space in each process{}; {} are left of a "
                  "limit of {} (ulimit -v)",
-                 need.what, human(needed.bytes),
+                 need.what, human(needed.bytes + more),
                  buffers > 0 ? fmt::format(", {} of them for OpenBLAS", human(buffers)) : "",
                  rma::human_bytes(limit->left()), rma::human_bytes(limit->limit)))
       .hint("run `ulimit -v unlimited`, or " + need.hint);

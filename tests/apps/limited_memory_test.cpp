@@ -71,9 +71,9 @@ TEST_F(LimitedMemory, SpmvRunsWhatHasRoom) {
 
 // OpenBLAS would ask for its buffer forever.
 TEST_F(LimitedMemory, CcsdIsRefusedIfOpenBlasGetsNoBuffer) {
-  const Ending ending = run(400, TESSERA_CCSD, "--fcidump " H2O_STO3G);
+  const Ending ending = run(400, TESSERA_CCSD, "--fcidump '" H2O_STO3G "'");
   EXPECT_EQ(ending.exit_code, usage) << ending.output;
-  EXPECT_EQ(occurrences(ending.output, ", 128.0 MiB of them for OpenBLAS; "), 1U) << ending.output;
+  EXPECT_EQ(occurrences(ending.output, " MiB of them for OpenBLAS; "), 1U) << ending.output;
   EXPECT_NE(ending.output.find(" of a limit of 400.0 MiB (ulimit -v)\n"), std::string::npos)
       << ending.output;
 }

@@ -38,8 +38,12 @@ Ends make_sockets() {
   return {ends[0], ends[1]};
 }
 
+// Without a descriptor if the machine has no pseudo-terminals, as in some containers.
 Ends make_terminal() {
   const int own = posix_openpt(O_RDWR | O_NOCTTY);
+  if (own < 0) {
+    return {};
+  }
   EXPECT_EQ(grantpt(own), 0);
   EXPECT_EQ(unlockpt(own), 0);
   const int other = open(ptsname(own), O_RDWR | O_NOCTTY);
@@ -107,7 +111,11 @@ class FullStandardError {
 
 TEST(Log, WarningsDoNotWaitForAReader) {
   for (Ends (*const make)() : {make_pipe, make_sockets, make_terminal}) {
-    const FullStandardError error(make());
+    const Ends ends = make();
+    if (ends.writing < 0) {
+      GTEST_SKIP() << "not with a terminal: this machine has no pseudo-terminals";
+    }
+    const FullStandardError error(ends);
     Log log(LogLevel::warning, WorldRank{5});
     for (int i = 0; i < 3; ++i) {
       log.warning("no reader gets this");  // the test would hang here
