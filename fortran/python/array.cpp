@@ -2,6 +2,7 @@
 #include "fortran/python/array.hpp"
 
 #include <fmt/format.h>
+#include <pybind11/stl.h>
 
 #include <string>
 #include <vector>
