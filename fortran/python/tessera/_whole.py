@@ -258,6 +258,18 @@ _METHODS = {
 }
 
 
+# help() of those above that are not functions of their own.
+_TEXTS = {
+    "transpose": "Collective unless A is a matrix. A.T, or a copy with the dimensions in another order.",
+    "astype": "Collective. A new array with these elements in another dtype and the same distribution.",
+    "clip": "Collective. A new array with elements below `low` or above `high` replaced by these.",
+    "dot": "Collective. The product of matrices and vectors, as numpy.dot.",
+    "trace": "Collective. The sum of a matrix's diagonal.",
+    "diagonal": "Collective. The diagonal of a matrix, as tessera.linalg.diag.",
+    "conj": "Collective. A new array with the complex conjugates.",
+}
+
+
 def transpose_conjugated(array):
     """A.H, a view of a matrix that products take as a flag."""
     if array.ndim != 2:
@@ -289,4 +301,6 @@ def install():
     Array.__rmatmul__ = lambda self, other: _matrices.multiply(other, self)
     Array.__imatmul__ = lambda self, other: refuse("A @= B", "use numpy.matmul(A, B, out=C)")
     for name, method in _METHODS.items():
+        if name in _TEXTS:
+            method.__doc__ = _TEXTS[name]
         setattr(Array, name, method)
