@@ -71,14 +71,14 @@ py::object view_of(const Array& array, const Patch& block, Ghosts ghosts) {
   const bool is_read_only = base.access_mode() == rma::AccessMode::read_only;
   const Npy& numpy = Npy::get();
   array.dtype().inc_ref();  // the call takes a reference
+  // Not null, which would make NumPy allocate memory and ignore the flags.
+  static const std::byte no_element{};
   std::byte* const slice = base.region().local();
+  void* const data = slice == nullptr ? const_cast<std::byte*>(&no_element) : slice + first * bytes;
   py::object view = owned(numpy.PyArray_NewFromDescr_(
-      numpy.PyArray_Type_, array.dtype().ptr(), box.ndims(), shape.data(),
-      slice == nullptr ? nullptr : strides.data(),
-      slice == nullptr ? nullptr : slice + first * bytes,
+      numpy.PyArray_Type_, array.dtype().ptr(), box.ndims(), shape.data(), strides.data(), data,
       Npy::NPY_ARRAY_ALIGNED_ | (is_read_only ? 0 : Npy::NPY_ARRAY_WRITEABLE_), nullptr));
-  if (slice != nullptr &&
-      numpy.PyArray_SetBaseObject_(view.ptr(), owner_of(array).release().ptr()) != 0) {
+  if (numpy.PyArray_SetBaseObject_(view.ptr(), owner_of(array).release().ptr()) != 0) {
     pass_python_error();
   }
   return view;
