@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checkpoints, also read by h5py if it is there."""
+import glob
 import os
 import unittest
 
@@ -20,6 +21,13 @@ def setUpModule():  # noqa: N802 (unittest's name)
         tessera.save(path("probe"), job().zeros(1, name="probe"))
     except tessera.Unsupported as error:
         raise unittest.SkipTest(str(error)) from None
+
+
+def tearDownModule():  # noqa: N802 (unittest's name)
+    job().barrier()
+    if job().rank == 0:
+        for each in glob.glob(path("*")):
+            os.remove(each)
 
 
 class Files(Case):

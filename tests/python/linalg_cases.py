@@ -85,7 +85,7 @@ class Products(Case):
             a @ a
         with self.assertRaisesRegex(TypeError, "@ of an array of 3 dimensions"):
             a @ job().zeros((4, 2, 2))
-        with self.assertRaisesRegex(tessera.InvalidArgument, "C is 2 x 2"):
+        with self.assertRaisesRegex(tessera.InvalidArgument, "and C is 2 x 2"):
             np.matmul(a, a.T, out=job().zeros((2, 2)))
         close(a @ a.T, a[...] @ a[...].T)
 
