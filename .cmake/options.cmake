@@ -23,6 +23,8 @@ option(TESSERA_UNITY "Compile several sources together, which makes a clean buil
 option(TESSERA_WERROR "Treat warnings as errors." OFF)
 option(TESSERA_FUZZ "Build the fuzz targets with libFuzzer (needs clang)." OFF)
 option(TESSERA_GA "Build the interface of Global Arrays (if there is python3)." ON)
+option(TESSERA_PYTHON_MODULE "Build the Python package (if there are pybind11 and NumPy)."
+       ${PROJECT_IS_TOP_LEVEL})
 set(TESSERA_SANITIZE "" CACHE STRING "Sanitizers to compile with, for example address,undefined")
 
 if((TESSERA_TESTS OR TESSERA_EXAMPLES OR TESSERA_BENCH) AND NOT TESSERA_APPS)

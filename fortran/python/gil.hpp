@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Internal. Calls of the library that may wait release Python's global interpreter lock (GIL), so
+// that other threads of the program run meanwhile.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <utility>
+
+#include "fortran/python/errors.hpp"
+#include "rma/base/status.hpp"
+
+namespace tessera::python {
+
+/// Calls act() without the GIL and returns its result. act() must not touch Python objects.
+template <class Act>
+decltype(auto) without_gil(Act&& act) {
+  const py::gil_scoped_release released;
+  return std::forward<Act>(act)();
+}
+
+/// The same for an act() that returns a Status or a Result: throws its error, or returns its value.
+template <class Act>
+auto checked_without_gil(Act&& act) {
+  auto outcome = without_gil(std::forward<Act>(act));
+  if constexpr (std::is_same_v<decltype(outcome), rma::Status>) {
+    check(std::move(outcome));
+  } else {
+    return take(std::move(outcome));
+  }
+}
+
+}  // namespace tessera::python
