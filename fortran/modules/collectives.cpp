@@ -185,7 +185,7 @@ int tessera_f_team_allreduce_async(const Cell* cell, Descriptor* elements, int r
   const auto prepare = [&]() -> Status {
     TESSERA_ASSIGN_OR_RETURN(team, open<tessera_team>(cell));
     wrong = check_counted(elements, "elements");
-    if (wrong.ok() && CFI_is_contiguous(elements) == 0) {
+    if (wrong.ok() && elements->rank > 0 && CFI_is_contiguous(elements) == 0) {
       wrong = Status::error(Code::invalid_argument,
                             "elements is a section with gaps, and cannot be reduced in place");
     }

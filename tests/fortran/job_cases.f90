@@ -222,13 +222,15 @@ contains
     leaving = [(mod(3 * member + 2 * i, 4), i = 0, members - 1)]
     call tessera_alltoall(team, leaving, arriving)
     call check(all(arriving == [(mod(3 * i + 2 * member, 4), i = 0, members - 1)]), "alltoall")
-    sent = [((real(100 * member + i, real64), j = 1, leaving(i + 1)), i = 0, members - 1)]
+    allocate (sent(sum(leaving)))
+    sent(:) = [((real(100 * member + i, real64), j = 1, leaving(i + 1)), i = 0, members - 1)]
     allocate (received(sum(arriving)), source=-1.0_real64)
     call tessera_alltoallv(team, sent, leaving, received, arriving)
     call check(all(received == [((real(100 * i + member, real64), j = 1, arriving(i + 1)), &
         i = 0, members - 1)]), "alltoallv")
     arriving = [(1 + mod(i, 2), i = 0, members - 1)]
-    own = [(real(10 * member + j, real64), j = 1, arriving(member + 1))]
+    allocate (own(arriving(member + 1)))
+    own(:) = [(real(10 * member + j, real64), j = 1, size(own))]
     allocate (all_of_them(sum(arriving)), source=0.0_real64)
     call tessera_gatherv(team, own, all_of_them, arriving, members - 1)
     if (member == members - 1) call check_gathered()
