@@ -61,7 +61,10 @@ Result<ChunkPlace> ChunkFinder::find(std::int64_t number) const {
   const std::string action = fmt::format("find chunk {} of '{}'", number, name_);
   hsize_t bytes = 0;
   if (H5Dget_chunk_storage_size(set_, corner.data(), &bytes) < 0) {
-    return hdf5_failure(action);
+    // For chunks that were never written, some versions return an error, others no bytes.
+    return hdf5_error_message().find("not allocated") != std::string::npos
+               ? Result<ChunkPlace>(place)
+               : Result<ChunkPlace>(hdf5_failure(action));
   }
   if (bytes == 0) {
     return place;

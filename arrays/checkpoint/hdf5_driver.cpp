@@ -171,12 +171,14 @@ Hdf5Id file_access_list(FileImage& image) {
   // sets of a page or more begin at a page boundary.
   constexpr hsize_t page_bytes = 4096;
   const hsize_t alignment = has_start ? 1 : page_bytes;
+  // With a start, nothing shares a block with the superblock: so there are no blocks.
   // Indices of chunks are small and have checksums since 1.10.
   const H5F_libver_t least = has_start ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
   if (!driver_id.is_valid() || !access.is_valid() ||
       H5Pset_driver(access.get(), driver_id.get(), &options) < 0 ||
       H5Pset_libver_bounds(access.get(), least, H5F_LIBVER_LATEST) < 0 ||
-      H5Pset_alignment(access.get(), alignment, alignment) < 0) {
+      H5Pset_alignment(access.get(), alignment, alignment) < 0 ||
+      (has_start && H5Pset_meta_block_size(access.get(), 0) < 0)) {
     return {};
   }
   return access;

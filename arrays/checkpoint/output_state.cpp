@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "arrays/call_signature.hpp"
@@ -28,6 +29,7 @@ namespace {
 
 // The superblock has a page of its own.
 constexpr std::uint64_t page_bytes = 4096;
+constexpr std::size_t sector_bytes = 512;  // which devices write completely or not at all
 constexpr std::int64_t piece_bytes = std::int64_t{1} << 20;
 // libhdf5's limit.
 constexpr std::int64_t max_chunk_bytes = (std::int64_t{1} << 32U) - 1;
@@ -187,6 +189,7 @@ Status OutputState::begin() {
     return {};
   }));
   TESSERA_RETURN_IF_ERROR(share_catalog());
+  TESSERA_RETURN_IF_ERROR(team_.broadcast_value(has_changes_, leader));
   TESSERA_ASSIGN_OR_RETURN(next_chunk_, Counter::create(job_, team_));
   TESSERA_ASSIGN_OR_RETURN(end_, Counter::create(job_, team_));
   return set_end(end_of_file_);
@@ -522,6 +525,11 @@ Status OutputState::complete_as_leader() {
   const std::uint64_t start = (end_of_file_ + 7) / 8 * 8;
   TESSERA_ASSIGN_OR_RETURN(FileImage image,
                            describe_again(image_ ? &*image_ : nullptr, known_.changes, start));
+  const auto& superblock = *image.fragments().begin();
+  const auto& next = *std::next(image.fragments().begin());
+  if (superblock.first != 0 || superblock.second.size() > sector_bytes || next.first < start) {
+    return Status::error(Code::internal, "libhdf5 places descriptions where old ones may be");
+  }
   // 1. All that is new, none of which the old superblock refers to.
   for (const auto& [offset, bytes] : image.fragments()) {
     if (offset > 0) {
@@ -534,7 +542,7 @@ Status OutputState::complete_as_leader() {
   TESSERA_RETURN_IF_ERROR(file_.resize(image.end() + guard_bytes.size()));
   TESSERA_RETURN_IF_ERROR(file_.sync());
   // 2. The superblock, in one write within one sector. From then on the file is the new one.
-  TESSERA_RETURN_IF_ERROR(file_.write_at(0, image.fragments().begin()->second));
+  TESSERA_RETURN_IF_ERROR(file_.write_at(0, superblock.second));
   end_of_file_ = image.end() + guard_bytes.size();
   image_ = std::move(image);
   known_.changes = FileChanges();
