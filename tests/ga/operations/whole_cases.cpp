@@ -239,7 +239,7 @@ void reports_operands_that_do_not_match() {
   CHECK_ARRAY(floats);
   const int own = NGA_Register_type(12);
   const int structures = create_array(own, {8}, Layout::regular);
-  CHECK_FAILS("which are only moved", GA_Zero(structures));
+  CHECK_FAILS("which are only moved", GA_Abs_value(structures));
   GA_Destroy(structures);
   NGA_Deregister_type(own);
 }
