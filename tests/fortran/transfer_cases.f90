@@ -125,6 +125,7 @@ contains
     type(tessera_array) :: a
     type(tessera_transfers) :: transfers
     integer :: numbers(4), longer(9), bits(4), code
+    integer, asynchronous :: low(4)
     bits = ishft(1, member)
     call make_vector(a, tessera_int32, 4, "i")
     call a%accumulate_by(1, 4, [1, 2, 3, 4] + member, tessera_accumulate_max)
@@ -132,12 +133,13 @@ contains
     call a%get(1, 4, numbers)
     call check(all(numbers == [1, 2, 3, 4] + members - 1), "the greatest")
     call a%sync()
-    call a%accumulate_by(1, 4, [-1, -2, -3, -4], tessera_accumulate_min, transfers)
+    low = [-1, -2, -3, -4]
+    call a%accumulate_by(1, 4, low, tessera_accumulate_min, transfers)
     call transfers%wait()
     call a%sync()
     call a%scatter_accumulate_by([2, 3], [77, 78], tessera_accumulate_min)
     call a%get(1, 4, numbers)
-    call check(all(numbers == [-1, -2, -3, -4]), "the least")
+    call check(all(numbers == low), "the least")
     call a%sync()
     call a%accumulate_by(1, 4, [0, 0, 0, 0], tessera_accumulate_bit_and)
     call a%sync()
