@@ -171,6 +171,7 @@ static void exchanges_ghost_cells(void) {
   CHECK_ERROR(tessera_halo_finish(halo), TESSERA_INVALID_ARGUMENT, "tessera_halo_start");
   CHECK_OK(tessera_halo_bytes(halo, &bytes));
   CHECK_EQUAL(bytes > 0, members > 1);
+  CHECK_OK(tessera_halo_accumulate(halo));
   CHECK_OK(tessera_halo_start(halo));
   CHECK_OK(tessera_halo_free(&halo));
   CHECK(halo == NULL);

@@ -49,6 +49,54 @@ static void accumulate_boxes(void) {
   release(array);
 }
 
+static double greatest(int64_t i, int64_t j) {
+  return by_index(i, j) < 3 ? 3 : by_index(i, j);
+}
+
+/* The greater of two, also in a list; and dimensions that grow. */
+static void combine_and_grow(void) {
+  tessera_array* const array = make_matrix(11, 6, "A");
+  tessera_handle* handle = NULL;
+  double values[11 * 6];
+  double threes[11 * 6];
+  int64_t places[2 * 11 * 6];
+  for (int64_t i = 0; i < 11; ++i) {
+    for (int64_t j = 0; j < 6; ++j) {
+      values[6 * i + j] = by_index(i, j);
+      threes[6 * i + j] = 3;
+      places[2 * (6 * i + j)] = i;
+      places[2 * (6 * i + j) + 1] = j;
+    }
+  }
+  CHECK_OK(
+      tessera_array_accumulate_by(array, NULL, NULL, TESSERA_ACCUMULATE_MAX, values, NULL, NULL));
+  CHECK_OK(tessera_array_scatter_accumulate_by(array, 66, places, TESSERA_ACCUMULATE_MAX, threes));
+  CHECK_ALL(array, greatest);
+  CHECK_OK(tessera_array_accumulate_by(array, NULL, NULL, TESSERA_ACCUMULATE_MIN, values, NULL,
+                                       &handle));
+  CHECK_OK(tessera_handle_wait(&handle));
+  CHECK_ALL(array, by_index);
+  CHECK_ERROR(
+      tessera_array_accumulate_by(array, NULL, NULL, TESSERA_ACCUMULATE_BIT_OR, values, NULL, NULL),
+      TESSERA_UNSUPPORTED, "accumulate by bit_or of float64 elements");
+  CHECK_ERROR(tessera_array_accumulate_by(array, NULL, NULL, 6, values, NULL, NULL),
+              TESSERA_INVALID_ARGUMENT, "accumulate by operation 6, which does not exist");
+  CHECK_OK(tessera_array_grow(array, 0, 14));
+  CHECK_OK(tessera_array_get(array, (int64_t[]){0, 0}, (int64_t[]){11, 6}, threes, NULL));
+  for (int64_t i = 0; i < 11 * 6; ++i) {
+    CHECK_REAL(threes[i], values[i]);
+  }
+  CHECK_OK(tessera_array_get(array, (int64_t[]){11, 0}, (int64_t[]){14, 6}, threes, NULL));
+  for (int64_t i = 0; i < 3 * 6; ++i) {
+    CHECK_REAL(threes[i], 0.0);
+  }
+  CHECK_OK(tessera_array_sync(array));
+  CHECK_ERROR(tessera_array_grow(array, 2, 20), TESSERA_INVALID_ARGUMENT,
+              "there is no dimension 2");
+  CHECK_ERROR(tessera_array_grow(array, 0, 3), TESSERA_INVALID_ARGUMENT, "arrays do not shrink");
+  release(array);
+}
+
 /* Many at once through one handle, and through several. */
 static void start_and_wait(void) {
   tessera_array* const array = make_matrix(11, 6, "A");
@@ -332,6 +380,7 @@ static void change_elements_in_one_step(void) {
 
 const Case transfer_cases[] = {{"put_and_get_boxes", put_and_get_boxes},
                                {"accumulate_boxes", accumulate_boxes},
+                               {"combine_and_grow", combine_and_grow},
                                {"start_and_wait", start_and_wait},
                                {"take_sections", take_sections},
                                {"reach_over_the_ends", reach_over_the_ends},

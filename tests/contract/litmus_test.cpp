@@ -279,6 +279,41 @@ TEST(LitmusAtomicity, AccumulatesOfAnyFormAreAtomicForEachElement) {
   });
 }
 
+// A maximum with less than the word, or an exclusive or with 0, changes nothing, but would undo a
+// sum that came between its load and its store.
+template <class T>
+void expect_sums_to_survive(Job& job, const RemoteAddress& at) {
+  constexpr std::size_t count = 8;
+  constexpr int rounds = 60;
+  const ElementType type = element_type<T>();
+  const std::vector<T> ones(count, T{1});
+  const std::vector<T> zeros(count, T{0});
+  for (int round = 0; round < rounds; ++round) {
+    ASSERT_TRUE(ok(accumulate(job, at, ones.data(), count * sizeof(T), Scale::one(type))));
+    ASSERT_TRUE(ok(
+        accumulate(job, at, zeros.data(), count * sizeof(T), Scale::by(AccumulateOp::max, type))));
+    if constexpr (IntegerElement<T>) {
+      ASSERT_TRUE(ok(accumulate(job, at, zeros.data(),
+                                CopyShape::rows(sizeof(T), count / 2, sizeof(T), 2 * sizeof(T)),
+                                Scale::by(AccumulateOp::bit_xor, type))));
+    }
+  }
+  ASSERT_TRUE(ok(job.barrier()));
+  std::vector<T> sums(count);
+  ASSERT_TRUE(ok(get(job, at, sums.data(), count * sizeof(T))));
+  EXPECT_EQ(sums, std::vector<T>(count, static_cast<T>(rounds * job.size())));
+}
+
+TEST(LitmusAtomicity, AccumulatesOfDifferentOperationsAreAtomicTogether) {
+  on_both_kinds([](Job& job, Region& region) {
+    expect_sums_to_survive<std::int32_t>(job, region.at(TeamRank{0}, 1024));
+    expect_sums_to_survive<std::int64_t>(job, region.at(TeamRank{0}, 1280));
+    expect_sums_to_survive<float>(job, region.at(TeamRank{0}, 1536));
+    expect_sums_to_survive<double>(job, region.at(TeamRank{0}, 1792));
+    expect_sums_to_survive<std::int16_t>(job, region.at(TeamRank{0}, 2048));
+  });
+}
+
 TEST(LitmusAtomicity, ReadModifyWritesAreAtomicFromAllRanks) {
   on_both_kinds([](Job& job, Region& region) {
     // The owner adds too; the two 32-bit halves of a 64-bit word are separate words.

@@ -16,6 +16,7 @@ contains
     call run_case("transfer.put_and_get", put_and_get, .true.)
     call run_case("transfer.strided_buffers", strided_buffers, .true.)
     call run_case("transfer.accumulate", accumulates, .true.)
+    call run_case("transfer.combine", combines, .true.)
     call run_case("transfer.async", asyncs, .true.)
     call run_case("transfer.sections", sections_of_arrays, .true.)
     call run_case("transfer.periodic", periodic, .true.)
@@ -119,6 +120,43 @@ contains
     call c%get(1, 4, numbers)
     call check(all(numbers == 2 * members * [1, 2, 3, 4]), "integers")
   end subroutine accumulates
+
+  subroutine combines()
+    type(tessera_array) :: a
+    type(tessera_transfers) :: transfers
+    integer :: numbers(4), longer(9), bits(4), code
+    integer, asynchronous :: low(4)
+    bits = ishft(1, member)
+    call make_vector(a, tessera_int32, 4, "i")
+    call a%accumulate_by(1, 4, [1, 2, 3, 4] + member, tessera_accumulate_max)
+    call a%sync()
+    call a%get(1, 4, numbers)
+    call check(all(numbers == [1, 2, 3, 4] + members - 1), "the greatest")
+    call a%sync()
+    low = [-1, -2, -3, -4]
+    call a%accumulate_by(1, 4, low, tessera_accumulate_min, transfers)
+    call transfers%wait()
+    call a%sync()
+    call a%scatter_accumulate_by([2, 3], [77, 78], tessera_accumulate_min)
+    call a%get(1, 4, numbers)
+    call check(all(numbers == low), "the least")
+    call a%sync()
+    call a%accumulate_by(1, 4, [0, 0, 0, 0], tessera_accumulate_bit_and)
+    call a%sync()
+    call a%accumulate_by(1, 4, bits, tessera_accumulate_bit_or)
+    call a%sync()
+    call a%get(1, 4, numbers)
+    call check(all(numbers == ishft(1, members) - 1), "a bit of each member")
+    call a%sync()
+    call a%accumulate_by(1, 4, bits, -2, stat=code)
+    call check(code == tessera_invalid_argument, "no such operation")
+    call a%grow(9_int64)
+    call a%get(1, 9, longer)
+    call check(all(longer(:4) == numbers) .and. all(longer(5:) == 0), "a longer array")
+    call a%sync()
+    call a%grow(3_int64, stat=code)
+    call check(code == tessera_invalid_argument, "arrays do not shrink")
+  end subroutine combines
 
   subroutine asyncs()
     type(tessera_array) :: a

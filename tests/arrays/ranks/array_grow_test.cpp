@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrays/array.hpp"
+#include "arrays/atomic_elements.hpp"
 #include "arrays/gather.hpp"
 #include "arrays/halo.hpp"
 #include "tests/arrays/ranks/model_array.hpp"
@@ -210,6 +211,41 @@ TEST(ArrayCombine, RefusesOperationsThatTheElementsDoNotHave) {
                         {"accumulate by max while each node keeps an array of sums"}));
     }
     ASSERT_TRUE(ok(array.set_access_mode(rma::AccessMode::any)));
+  });
+}
+
+// All members claim all elements; one gets each.
+TEST(ArrayAtomics, GiveEachListedElementToOneMember) {
+  on_team([](Job& job, Team& team) {
+    const std::int64_t extent = 40 * team.size();
+    auto array = Array<std::int64_t>::create(job, {extent}, {.name = "P", .team = team}).value();
+    std::vector<Index> at;
+    for (std::int64_t i = 0; i < extent; ++i) {
+      at.push_back({(i * 7) % extent});
+    }
+    const std::vector<std::int64_t> me(at.size(), team.rank().value + 1);
+    const std::vector<std::int64_t> nobody(at.size(), 0);
+    std::vector<std::int64_t> before(at.size(), -1);
+    ASSERT_TRUE(ok(change_elements<std::int64_t>(array, at,
+                                                 {.op = rma::AtomicOp::compare_swap,
+                                                  .operands = me,
+                                                  .previous = before,
+                                                  .expected = nobody})));
+    std::vector<std::int64_t> claimed(static_cast<std::size_t>(extent));
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      // 40 · size and 7 may have a common divisor: then some elements are listed twice.
+      claimed[static_cast<std::size_t>(at[i][0])] += before[i] == 0 ? 1 : 0;
+    }
+    ASSERT_TRUE(ok(team.allreduce(std::span(claimed), rma::Reduction::sum)));
+    const auto owners = array.get(array.box()).value();
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      ASSERT_EQ(claimed[i], owners[i] == 0 ? 0 : 1) << "element " << i;
+    }
+    EXPECT_TRUE(fails(
+        change_elements<std::int64_t>(array, std::vector<Index>{{0}, {extent}},
+                                      {.operands = {me.data(), 2}, .previous = {before.data(), 2}}),
+        Code::out_of_range, {"entry 1 of the list", "atomics on 2 elements of array 'P'"}));
+    ASSERT_TRUE(ok(array.sync()));
   });
 }
 
