@@ -252,7 +252,11 @@ std::string short_name(std::string function) {
     depth += function[at] == ')' ? 1 : function[at] == '(' ? -1 : 0;
   }
   function.resize(std::min(at, function.size()));
-  return function.size() <= most ? function : function.substr(0, most) + "...";
+  if (function.size() > most) {
+    function.resize(most);
+    function += "...";
+  }
+  return function;
 }
 
 std::string line_text(const SourceLine& line) {

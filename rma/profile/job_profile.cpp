@@ -96,7 +96,7 @@ std::vector<RegionCounts::Entry> JobProfile::regions() const {
       RegionCounts::Entry& sum = by_name[region.name];
       sum.name = region.name;
       sum.regions = std::max(sum.regions, region.regions);
-      sum.most_bytes += region.most_bytes;
+      sum.max_bytes += region.max_bytes;
       for (std::size_t kind = 0; kind < op_kinds; ++kind) {
         sum.tallies[kind] += region.tallies[kind];
       }

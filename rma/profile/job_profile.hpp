@@ -70,7 +70,7 @@ struct JobProfile {
   /// From the first start of these ranks to the last stop, each on its own clock.
   [[nodiscard]] double seconds() const noexcept;
   [[nodiscard]] KindTallies kinds() const;
-  /// All names, in order of the bytes that were moved, most first. `most_bytes` is the sum of the
+  /// All names, in order of the bytes that were moved, most first. `max_bytes` is the sum of the
   /// ranks' own maxima.
   [[nodiscard]] std::vector<RegionCounts::Entry> regions() const;
   [[nodiscard]] WaitSum wait(Wait wait) const;

@@ -97,7 +97,7 @@ ordered_json regions_of(const JobProfile& profile) {
     if (each.regions > 0 || !operations.empty()) {
       regions.push_back({{"name", each.name},
                          {"regions", each.regions},
-                         {"bytes", each.most_bytes},
+                         {"bytes", each.max_bytes},
                          {"operations", std::move(operations)}});
     }
   }

@@ -147,7 +147,7 @@ template <class Entry, class Action>
 void for_each_field(Entry& entry, const Action& action) {
   action(entry.name);
   action(entry.regions);
-  action(entry.most_bytes);
+  action(entry.max_bytes);
   action(entry.tallies);
 }
 

@@ -164,7 +164,7 @@ void print_regions(Lines out, const JobProfile& profile) {
     const Tally added = sum_of(each.tallies, Op::accumulate);
     const Tally atomic = sum_of(each.tallies, Op::atomic);
     fmt::format_to(out, "  {:<24} {:>7} {:>10} {:>10} {:>10} {:>10} {:>12}\n", shortened(each.name),
-                   each.regions, human(static_cast<double>(each.most_bytes)),
+                   each.regions, human(static_cast<double>(each.max_bytes)),
                    human(static_cast<double>(put.bytes)), human(static_cast<double>(got.bytes)),
                    human(static_cast<double>(added.bytes)),
                    put.operations + got.operations + added.operations + atomic.operations);

@@ -171,11 +171,11 @@ Status read_atomic(const RequestContext& context, Request& request, Bytes descri
 Status atomic_list(RequestContext& context, Request& request) {
   const FrameHeader& header = request.header;
   const auto bytes = static_cast<std::size_t>(request.atomic.bytes);
-  return context.executor.visit(header, request.pattern, [&](const Place& place) -> Status {
+  return context.executor.visit(header, request.pattern, [&](const SliceLocation& location) -> Status {
     std::vector<std::byte> words(request.atomics.size() * bytes);
     std::byte* to = words.data();
     for (const AtomicList::Item& each : request.atomics) {
-      Place word = place;
+      SliceLocation word = location;
       word.offset += each.offset;
       TESSERA_ASSIGN_OR_RETURN(
           const std::int64_t previous,
