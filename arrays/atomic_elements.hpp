@@ -6,7 +6,7 @@
 //     std::vector<std::int64_t> before(vertices.size());
 //     change_elements<std::int64_t>(parents, vertices, {.op = rma::AtomicOp::compare_swap,
 //                                                       .operands = own, .previous = before,
-//                                                       .expected = no_parent});
+//                                                       .expected = unclaimed});
 //
 // Each element is changed as by rma/atomic_list.hpp: between nodes, a list takes one message for
 // each owner and 4096 elements.
