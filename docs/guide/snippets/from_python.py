@@ -15,11 +15,13 @@ print(f"rank {job.rank} of {job.size} has rows {A.lo[0]} to {A.hi[0]}")
 # [slices]
 if job.rank == 0:
     A[10:20, ::2] = 1.5           # put: any rank, any elements
+A.sync()                          # collective: now all ranks see it
 A.acc((slice(10, 12), slice(0, 4)), np.ones((2, 4)), scale=0.5)  # every rank adds 0.5
-A.sync()                          # collective: now all ranks see all of it
+A.sync()
 part = A[5:15, 0:4]               # get: a NumPy array
 # [/slices]
 assert part[5, 0] == 1.5 + 0.5 * job.size and part[0, 0] == 0
+job.barrier()
 
 # [local]
 i, j = np.ogrid[A.local_slices]   # global indices of this rank's elements
@@ -27,6 +29,7 @@ A.local[...] = i - j              # NumPy works in Tessera's memory
 A.sync()
 # [/local]
 assert A[7, 9] == -2
+job.barrier()
 
 # [ghosts]
 u = job.zeros((200, 200), ghosts=1, name="u").fill_random(seed=1)
