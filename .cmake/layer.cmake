@@ -137,7 +137,7 @@ function(tessera_compile_fast)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>")
 endfunction()
 
-# tessera_program(NAME SOURCES … LINK …): an executable in build/bin that is installed.
+# tessera_program(NAME SOURCES … LINK …): an executable in build/bin that is installed, as a component.
 function(tessera_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   set(mains ${arg_SOURCES})
@@ -148,5 +148,5 @@ function(tessera_program name)
   target_link_libraries(${name} PRIVATE tessera_flags ${arg_LINK})
   set_target_properties(${name} PROPERTIES INSTALL_RPATH "${tessera_program_rpath}")
   add_dependencies(programs ${name})
-  tessera_install(TARGETS ${name})
+  tessera_install(TARGETS ${name} COMPONENT ${name})
 endfunction()

@@ -96,14 +96,13 @@ def make(build, prefix, more):
     if more or not os.path.exists(os.path.join(build, "CMakeCache.txt")):
         generator = ["-G", "Ninja"] if shutil.which("ninja") and not os.path.exists(build) else []
         run("cmake", "-S", ROOT, "-B", build, *generator, f"-DTESSERA_PYTHON_EXECUTABLE={sys.executable}",
-            "-DTESSERA_PYTHON_MODULE=ON", "-DTESSERA_GA=OFF", "-DTESSERA_FORTRAN=OFF", *more)
+            "-DTESSERA_PYTHON_MODULE=ON", "-DTESSERA_GA=OFF", "-DTESSERA_FORTRAN=OFF",
+            "-DCMAKE_INSTALL_LIBDIR=lib", *more)
     run("cmake", "--build", build, "--parallel", str(os.cpu_count() or 1), "--target",
         *LIBRARIES, "tessera_python", *PROGRAMS)
-    for component in ("rma", "arrays", "linalg", "python"):
+    # CMake's installation also makes the programs and libraries find each other in any folder.
+    for component in ("rma", "arrays", "linalg", "python", *PROGRAMS):
         run("cmake", "--install", build, "--prefix", prefix, "--component", component)
-    for program in PROGRAMS:
-        os.makedirs(os.path.join(prefix, "bin"), exist_ok=True)
-        shutil.copy2(os.path.join(build, "bin", program), os.path.join(prefix, "bin", program))
 
 
 def run(*command):
