@@ -79,6 +79,8 @@ class Describer {
     return std::move(image_);
   }
 
+  [[nodiscard]] bool lacked_memory() const noexcept { return image_.lacked_memory(); }
+
  private:
   Status copy_old() {
     if (old_ == nullptr) {
@@ -251,7 +253,11 @@ class Describer {
 
 Result<FileImage> describe_again(FileImage* old, const FileChanges& changes, std::uint64_t start) {
   const Hdf5ErrorSilencer quiet;
-  return Describer(old, changes, start).run();
+  Describer describer(old, changes, start);
+  Result<FileImage> image = describer.run();
+  return !image.ok() && describer.lacked_memory()
+             ? Status::no_memory("no memory for the description of the file")
+             : std::move(image);
 }
 
 }  // namespace tessera::arrays::detail

@@ -45,6 +45,7 @@ Status FileImage::write(std::uint64_t offset, std::span<const std::byte> from) n
   try {
     merge(offset, from);
   } catch (const std::bad_alloc&) {
+    lacked_memory_ = true;
     return Status::error(Code::no_memory, "no memory for the description of the arrays");
   }
   end_ = std::max(end_, offset + from.size());

@@ -42,6 +42,8 @@ class FileImage {
 
   /// Copies bytes in, over existing ones. Errors: no_memory.
   rma::Status write(std::uint64_t offset, std::span<const std::byte> from) noexcept;
+  /// Whether a write found no memory, which libhdf5 does not pass on.
+  [[nodiscard]] bool lacked_memory() const noexcept { return lacked_memory_; }
   /// Copies bytes out; zeros where nothing was written. Errors: those of the file.
   rma::Status read(std::uint64_t offset, std::span<std::byte> to) const noexcept;
 
@@ -78,6 +80,7 @@ class FileImage {
   std::optional<ByteRange> placed_;
   ByteRange traced_;
   bool is_traced_ = false;
+  bool lacked_memory_ = false;
   Fragments fragments_;
 };
 
