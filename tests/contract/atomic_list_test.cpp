@@ -113,6 +113,7 @@ TYPED_TEST(AtomicLists, ChangeWordsOfAllRanks) {
         atomics_async<T>(job, {AtomicOp::max, at, std::vector<T>(at.size(), T{0}), previous});
     ASSERT_TRUE(ok(handle.wait()));
     EXPECT_EQ(previous, operands);
+    ASSERT_TRUE(ok(job.barrier()));
     const std::vector<T> ones(at.size(), T{1});
     ASSERT_TRUE(ok(atomics<T>(job, {AtomicOp::add, at, ones, previous})));
     ASSERT_TRUE(ok(job.barrier()));

@@ -27,6 +27,7 @@ namespace tessera::rma::server {
 class ClientConnection;
 struct PendingReply;
 class RequestQueue;
+struct Awaited;
 
 /// Implements rma::CoalescingScope: from the first begin() to the last end(), the changes that this
 /// thread posts are kept. They are sent together at the last end(), or before the thread posts
