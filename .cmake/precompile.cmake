@@ -22,6 +22,7 @@ set(tessera_not_precompiled
   test_rma_wire tests/rma/wire_test.cpp
   test_arrays tests/arrays/ranks/array_test.cpp
   test_arrays tests/arrays/ranks/creation_test.cpp
+  test_arrays tests/arrays/ranks/halo_accumulate_test.cpp
   test_arrays tests/arrays/ranks/sections_test.cpp
   test_regression tests/regression/jobs_test.cpp
   test_ccsd tests/apps/ccsd/equations_test.cpp

@@ -221,14 +221,17 @@ TEST(Catalog, ComesBackAsItWas) {
   odd.is_opaque = true;
   odd.unreadable_reason = "because";
   catalog.arrays = {array, odd};
-  catalog.attributes = {{"n", std::int64_t{-4}}, {"x", 2.5}, {"t", std::string("text")}};
+  catalog.groups = {
+      {.name = "/",
+       .attributes = {{"n", std::int64_t{-4}}, {"x", 2.5}, {"t", std::string("text")}}}};
   const Catalog again = unpack(pack(catalog));
   EXPECT_EQ(pack(again), pack(catalog));
   EXPECT_EQ(again.find("A")->checksums, catalog.arrays[0].checksums);
   EXPECT_EQ(again.find("A")->extents, (Extents{3, 4}));
   EXPECT_EQ(again.find("odd")->unreadable_reason, "because");
   EXPECT_EQ(again.find("B"), nullptr);
-  EXPECT_EQ(again.attributes, catalog.attributes);
+  ASSERT_NE(again.attributes_of("/"), nullptr);
+  EXPECT_EQ(*again.attributes_of("/"), catalog.groups.front().attributes);
   EXPECT_EQ(piece_count(catalog.arrays[0]), 3);
 }
 
