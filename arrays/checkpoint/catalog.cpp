@@ -67,6 +67,8 @@ class Unpacker {
   std::span<const std::byte> rest_;
 };
 
+constexpr int no_element_type = -1;
+
 void pack_attributes(Packer& packer, const StoredAttributes& attributes) {
   packer.add(attributes.size());
   for (const auto& [name, value] : attributes) {
@@ -116,7 +118,7 @@ StoredAttributes unpack_attributes(Unpacker& unpacker) {
 void pack_array(Packer& packer, const StoredArray& array) {
   packer.add(array.name);
   packer.add(array.extents);
-  packer.add(array.type);
+  packer.add(array.type ? static_cast<int>(*array.type) : no_element_type);
   packer.add(array.is_opaque);
   packer.add(array.is_native);
   packer.add(array.holders);
@@ -141,7 +143,9 @@ StoredArray unpack_array(Unpacker& unpacker) {
   StoredArray array;
   array.name = unpacker.text();
   array.extents = unpacker.number<Extents>();
-  array.type = unpacker.number<std::optional<rma::ElementType>>();
+  if (const int type = unpacker.number<int>(); type != no_element_type) {
+    array.type = static_cast<rma::ElementType>(type);
+  }
   array.is_opaque = unpacker.number<bool>();
   array.is_native = unpacker.number<bool>();
   array.holders = unpacker.number<std::uint32_t>();

@@ -43,7 +43,8 @@ void expect_report(const Outcome& outcome, int rank, const std::string& step,
 bool may_be_reported_again(const Plan& plan, const Outcome& outcome, int rank) {
   const std::string& scenario = plan.scenario;
   const bool puts = scenario.starts_with("waits_for_receive") || scenario == "exchanges_messages" ||
-                    scenario == "inside_halo_updates";
+                    scenario == "inside_halo_updates" ||
+                    scenario == "inside_block_and_async_collectives";
   const Report* const report = outcome.find(rank, "stop");
   return puts && std::getenv("TESSERA_RANKS_PER_NODE") != nullptr && report != nullptr &&
          report->code == "peer_lost";

@@ -129,7 +129,7 @@ std::vector<Malformed> malformed_requests() {
        },
        "moves 9 bytes in one request; the limit is 8"},
       {"AnAtomicWithoutTerms", [] { return frame(request(Kind::atomic)); },
-       "a atomic descriptor has 0 bytes"},
+       "a descriptor of an atomic has 0 bytes"},
       {"APatternOfNoSense",
        [] { return frame(request(Kind::put), with_byte(atomic_descriptor(), 0, 200)); },
        "begins with tag 200"},
