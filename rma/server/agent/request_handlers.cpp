@@ -171,25 +171,26 @@ Status read_atomic(const RequestContext& context, Request& request, Bytes descri
 Status atomic_list(RequestContext& context, Request& request) {
   const FrameHeader& header = request.header;
   const auto bytes = static_cast<std::size_t>(request.atomic.bytes);
-  return context.executor.visit(header, request.pattern, [&](const SliceLocation& location) -> Status {
-    std::vector<std::byte> words(request.atomics.size() * bytes);
-    std::byte* to = words.data();
-    for (const AtomicList::Item& each : request.atomics) {
-      SliceLocation word = location;
-      word.offset += each.offset;
-      TESSERA_ASSIGN_OR_RETURN(
-          const std::int64_t previous,
-          context.executor.atomic(word, request.atomic, each.operand, each.expected));
-      std::memcpy(to, &previous, bytes);  // the low bytes: words are sent little-endian
-      to += bytes;
-    }
-    if (words.size() <= max_inline_bytes) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, words.data(), words.size());
-      return context.connection.answer(header, Kind::value, word);
-    }
-    return context.connection.answer_data(header, std::move(words));
-  });
+  return context.executor.visit(
+      header, request.pattern, [&](const SliceLocation& location) -> Status {
+        std::vector<std::byte> words(request.atomics.size() * bytes);
+        std::byte* to = words.data();
+        for (const AtomicList::Item& each : request.atomics) {
+          SliceLocation word = location;
+          word.offset += each.offset;
+          TESSERA_ASSIGN_OR_RETURN(
+              const std::int64_t previous,
+              context.executor.atomic(word, request.atomic, each.operand, each.expected));
+          std::memcpy(to, &previous, bytes);  // the low bytes: words are sent little-endian
+          to += bytes;
+        }
+        if (words.size() <= max_inline_bytes) {
+          std::uint64_t word = 0;
+          std::memcpy(&word, words.data(), words.size());
+          return context.connection.answer(header, Kind::value, word);
+        }
+        return context.connection.answer_data(header, std::move(words));
+      });
 }
 
 Status atomic(RequestContext& context, Request& request) {
