@@ -96,8 +96,9 @@ int tessera_f_output_write(const Cell* cell, int is_step, const Operand* part, c
     options.shuffle = storage->shuffle;
     options.has_time = storage->has_time;
     options.time = storage->time;
-    const std::int64_t* const lo = asked.box.lo.data();
-    const std::int64_t* const hi = asked.box.hi.data();
+    const bool is_whole = part->lo_count == whole_array;
+    const std::int64_t* const lo = is_whole ? nullptr : asked.box.lo.data();
+    const std::int64_t* const hi = is_whole ? nullptr : asked.box.hi.data();
     return is_step != 0 ? tessera_output_append(asked.output, asked.array, lo, hi, name, &options)
                         : tessera_output_write(asked.output, asked.array, lo, hi, name, &options);
   });
