@@ -77,7 +77,10 @@ Status TeamState::check_root(TeamRank root) const {
                                          root.value, size()));
 }
 
+// These collectives write to this rank's slots before they meet. A child made by fork() must not:
+// the other members may still read there.
 Status TeamState::broadcast(std::span<std::byte> bytes, TeamRank root) {
+  TESSERA_RETURN_IF_ERROR(job_.check_running());
   if (Status wrong = check_root(root); !wrong.ok()) {
     return step_.refuse(std::move(wrong));
   }
@@ -93,6 +96,7 @@ Status TeamState::broadcast(std::span<std::byte> bytes, TeamRank root) {
 }
 
 Status TeamState::allgather(std::span<const std::byte> mine, std::span<std::byte> all) {
+  TESSERA_RETURN_IF_ERROR(job_.check_running());
   if (all.size() != mine.size() * members().size()) {
     return step_.refuse(
         Status::error(Code::invalid_argument,
@@ -133,6 +137,7 @@ Status TeamState::check_reduction(const void* elements, std::int64_t count, Elem
 
 Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type,
                             Reduction reduction, const TeamRank* only_root) {
+  TESSERA_RETURN_IF_ERROR(job_.check_running());
   if (Status wrong = check_reduction(elements, count, type, reduction, only_root); !wrong.ok()) {
     return step_.refuse(std::move(wrong));
   }
@@ -155,6 +160,7 @@ Status TeamState::allreduce(void* elements, std::int64_t count, ElementType type
 }
 
 Status TeamState::agree(const Status& mine, const AgreedCall& asked) {
+  TESSERA_RETURN_IF_ERROR(job_.check_running());
   AgreedCall compared = asked;
   compared.scalars = options_.compare_scalars ? asked.scalars : 0;
   return detail::agree(step_, mine, compared);

@@ -126,6 +126,37 @@ TEST(Fork, AChildIsNotARankAndItsParentContinues) {
   });
 }
 
+TEST(Fork, AChildWritesNothingThatMembersRead) {
+  on_ranks([](Job& job) {
+    constexpr int rounds = 2000;
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      int refused = 0;
+      for (int i = 0; i < rounds; ++i) {
+        int value = -1;
+        const bool all =
+            job.world().allgather_value(value).status().code() == Code::closed &&
+            job.world().allreduce(value, Reduction::sum).status().code() == Code::closed &&
+            job.world().broadcast_value(value, {0}).code() == Code::closed &&
+            job.world().agree({}).code() == Code::closed;
+        refused += all ? 1 : 0;
+      }
+      _exit(refused == rounds ? all_refused : 1);
+    }
+    for (int i = 0; i < rounds; ++i) {
+      const auto all = job.world().allgather_value(i);
+      ASSERT_TRUE(ok(all.status()));
+      for (const int each : *all) {
+        ASSERT_EQ(each, i);
+      }
+      ASSERT_TRUE(ok(job.world().agree({})));
+    }
+    EXPECT_EQ(wait_for(child), all_refused);
+    EXPECT_TRUE(ok(job.barrier()));
+  });
+}
+
 TEST(Fork, WhatAParentKeepsBackIsSentOnce) {
   on_ranks([](Job& job) {
     Region region = Region::allocate(job.world(), sizeof(std::int64_t)).value();
