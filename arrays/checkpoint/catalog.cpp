@@ -20,6 +20,12 @@ class Packer {
     add(text.size());
     add_bytes(text.data(), text.size());
   }
+  void add(const Extents& extents) {
+    add(extents.ndims());
+    for (const std::int64_t each : extents) {
+      add(each);
+    }
+  }
   template <class T>
   void add(const std::vector<T>& list) {
     add(list.size());
@@ -49,6 +55,13 @@ class Unpacker {
     std::string text(number<std::size_t>(), '\0');
     take_bytes(text.data(), text.size());
     return text;
+  }
+  Extents extents() {
+    Extents extents = Extents::filled(number<int>(), 0);
+    for (int dim = 0; dim < extents.ndims(); ++dim) {
+      extents[dim] = number<std::int64_t>();
+    }
+    return extents;
   }
   template <class T>
   std::vector<T> list() {
@@ -142,7 +155,7 @@ void pack_array(Packer& packer, const StoredArray& array) {
 StoredArray unpack_array(Unpacker& unpacker) {
   StoredArray array;
   array.name = unpacker.text();
-  array.extents = unpacker.number<Extents>();
+  array.extents = unpacker.extents();
   if (const int type = unpacker.number<int>(); type != no_element_type) {
     array.type = static_cast<rma::ElementType>(type);
   }
@@ -159,7 +172,7 @@ StoredArray unpack_array(Unpacker& unpacker) {
   array.offset = unpacker.number<std::int64_t>();
   array.unreadable_reason = unpacker.text();
   array.is_foreign = unpacker.number<bool>();
-  array.chunk = unpacker.number<Extents>();
+  array.chunk = unpacker.extents();
   array.is_extendible = unpacker.number<bool>();
   array.filters = unpacker.list<StoredFilter>();
   array.fill = unpacker.list<std::byte>();
