@@ -255,9 +255,9 @@ Result<FileImage> describe_again(FileImage* old, const FileChanges& changes, std
   const Hdf5ErrorSilencer quiet;
   Describer describer(old, changes, start);
   Result<FileImage> image = describer.run();
-  return !image.ok() && describer.lacked_memory()
-             ? Status::no_memory("no memory for the description of the file")
-             : std::move(image);
+  const bool is_incomplete = image.ok() ? image->lacked_memory() : describer.lacked_memory();
+  return is_incomplete ? Status::no_memory("no memory for the description of the file")
+                       : std::move(image);
 }
 
 }  // namespace tessera::arrays::detail

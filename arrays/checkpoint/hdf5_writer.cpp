@@ -100,6 +100,9 @@ Result<FileImage> Hdf5Writer::finish() {
   if (H5Fclose(state_->file.release()) < 0) {
     return hdf5_failure("complete the file");
   }
+  if (state_->image.lacked_memory()) {
+    return Status::no_memory("no memory for the description of the arrays");
+  }
   state_->image.set_end(state_->image.superblock_end());
   return std::exchange(state_->image, FileImage());
 }

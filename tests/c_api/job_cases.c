@@ -72,6 +72,9 @@ static void has_phases(void) {
   CHECK_ERROR(tessera_job_end_phase(checked, NULL), TESSERA_INVALID_ARGUMENT, "in no phase");
   CHECK_OK(tessera_job_begin_phase(checked, "left open"));
   CHECK_OK(tessera_job_free(&checked));
+  if (getenv("TESSERA_PROFILE") != NULL || getenv("TESSERA_CHECK") != NULL) {
+    return;
+  }
   /* Without a profile and without the check, nothing is recorded and compared. */
   CHECK_OK(tessera_job_start_with(1, settings, NULL, &checked));
   CHECK_OK(tessera_job_begin_phase(checked, "step"));
