@@ -231,6 +231,10 @@ static void write_output(const char* path, const tessera_array* a) {
   CHECK_OK(tessera_output_close(output));
   CHECK_OK(tessera_output_free(&output));
   CHECK(output == NULL);
+  /* What is not flushed is discarded. */
+  CHECK_OK(tessera_output_open(job, team, path, TESSERA_OUTPUT_APPEND, &output));
+  CHECK_OK(tessera_output_write(output, a, lo, hi, "discarded", NULL));
+  CHECK_OK(tessera_output_free(&output));
   CHECK_ERROR(tessera_output_open(job, team, path, TESSERA_OUTPUT_CREATE, &output),
               TESSERA_INVALID_ARGUMENT, "already exists");
   CHECK_ERROR(tessera_output_open(job, team, path, 3, &output), TESSERA_INVALID_ARGUMENT, "mode");
