@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "rma/base/cxx20.hpp"
+
 namespace tessera::arrays {
 
 using AttributeValue =
