@@ -230,42 +230,40 @@ TEST_P(Combine, ByAllRanksAtOnceLosesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(All, Combine, testing::ValuesIn(combinations()), name_of_combination);
 
-constexpr std::int64_t nan_count = 37;
+constexpr std::size_t nan_count = 37;
 
 // Each way to accumulate `nan_count` elements.
 template <class T>
 std::vector<std::function<Status(Job&, RemoteAddress, const T*, const Scale&)>> ways_to_combine() {
-  constexpr auto step = static_cast<std::int64_t>(sizeof(T));
-  const auto pieces_of = [](const T* from) {
-    std::vector<Fragment> pieces;
-    for (std::int64_t i = 0; i < nan_count; ++i) {
-      pieces.push_back({const_cast<T*>(from + i), static_cast<std::uint64_t>(i * step), sizeof(T)});
-    }
-    return pieces;
-  };
-  const auto odd_and_even = CopyShape::rows(sizeof(T), nan_count / 2, 2 * step, 2 * step);
-  return {[](Job& job, RemoteAddress at, const T* from, const Scale& scale) {
-            return accumulate(job, at, from, nan_count * sizeof(T), scale);
-          },
-          [](Job& job, RemoteAddress at, const T* from, const Scale& scale) {
-            return accumulate_async(job, at, from, nan_count * sizeof(T), scale).wait();
-          },
-          [odd_and_even](Job& job, RemoteAddress at, const T* from, const Scale& scale) -> Status {
-            TESSERA_RETURN_IF_ERROR(accumulate(job, at, from, odd_and_even, scale));
-            TESSERA_RETURN_IF_ERROR(accumulate(job, at + step, from + 1, odd_and_even, scale));
-            constexpr std::int64_t last = nan_count - 1;
-            return accumulate(job, at + last * step, from + last, sizeof(T), scale);
-          },
-          [pieces_of](Job& job, RemoteAddress at, const T* from, const Scale& scale) {
-            return accumulate(job, at, pieces_of(from), scale);
-          },
-          [](Job& job, RemoteAddress at, const T* from, const Scale& scale) -> Status {
-            Aggregate kept(job);
-            for (std::int64_t i = 0; i < nan_count; ++i) {
-              TESSERA_RETURN_IF_ERROR(kept.accumulate(at + i * step, from + i, sizeof(T), scale));
-            }
-            return kept.start().wait();
-          }};
+  constexpr auto stride = static_cast<std::int64_t>(2 * sizeof(T));
+  const CopyShape every_second = CopyShape::rows(sizeof(T), nan_count / 2, stride, stride);
+  return {
+      [](Job& job, RemoteAddress at, const T* from, const Scale& scale) {
+        return accumulate(job, at, from, nan_count * sizeof(T), scale);
+      },
+      [](Job& job, RemoteAddress at, const T* from, const Scale& scale) {
+        return accumulate_async(job, at, from, nan_count * sizeof(T), scale).wait();
+      },
+      [every_second](Job& job, RemoteAddress at, const T* from, const Scale& scale) -> Status {
+        constexpr std::size_t last = nan_count - 1;
+        TESSERA_RETURN_IF_ERROR(accumulate(job, at, from, every_second, scale));
+        TESSERA_RETURN_IF_ERROR(accumulate(job, at + sizeof(T), from + 1, every_second, scale));
+        return accumulate(job, at + last * sizeof(T), from + last, sizeof(T), scale);
+      },
+      [](Job& job, RemoteAddress at, const T* from, const Scale& scale) {
+        std::vector<Fragment> pieces;
+        for (std::size_t i = 0; i < nan_count; ++i) {
+          pieces.push_back({const_cast<T*>(from + i), i * sizeof(T), sizeof(T)});
+        }
+        return accumulate(job, at, pieces, scale);
+      },
+      [](Job& job, RemoteAddress at, const T* from, const Scale& scale) -> Status {
+        Aggregate kept(job);
+        for (std::size_t i = 0; i < nan_count; ++i) {
+          TESSERA_RETURN_IF_ERROR(kept.accumulate(at + i * sizeof(T), from + i, sizeof(T), scale));
+        }
+        return kept.start().wait();
+      }};
 }
 
 // A NaN wins on either side, in every form of an accumulate, on another rank and on this one.
@@ -276,7 +274,7 @@ void expect_nans_to_win(Job& job, AccumulateOp op) {
   Region region = Region::allocate(job.world(), 2 * bytes).value();
   std::vector<T> before;
   std::vector<T> source;
-  for (std::int64_t i = 0; i < nan_count; ++i) {
+  for (std::size_t i = 0; i < nan_count; ++i) {
     before.push_back(i % 4 == 0 || i % 4 == 2 ? -nan : T{-1});
     source.push_back(i % 4 == 1 || i % 4 == 2 ? nan : static_cast<T>(i));
   }
@@ -289,8 +287,8 @@ void expect_nans_to_win(Job& job, AccumulateOp op) {
       ASSERT_TRUE(ok(combine(job, at, source.data(), scale)));
       std::vector<T> found(before.size());
       ASSERT_TRUE(ok(get(job, at, found.data(), bytes)));
-      for (std::int64_t i = 0; i < nan_count; ++i) {
-        const T element = found[static_cast<std::size_t>(i)];
+      for (std::size_t i = 0; i < nan_count; ++i) {
+        const T element = found[i];
         const T greater = op == AccumulateOp::min ? T{-1} : static_cast<T>(i);
         EXPECT_TRUE(i % 4 == 3 ? element == greater : std::isnan(element))
             << "way " << way << ", rank " << at.rank.value << ", element " << i << " is "
