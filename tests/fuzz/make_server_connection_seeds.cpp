@@ -103,7 +103,7 @@ Bytes atomics(AtomicRequest::Kind kind, int bytes, const std::vector<std::uint64
   return descriptor;
 }
 
-// Of what later versions of the wire format added.
+// Requests that later versions of the wire format added.
 void add_lists_and_operations(std::vector<std::pair<std::string, FrameSequence>>& all) {
   using Of = AtomicRequest::Kind;
   all.emplace_back("atomic-lists", FrameSequence());
