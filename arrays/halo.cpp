@@ -174,6 +174,9 @@ Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchang
   for (const PackedHaloExchange::Sender& sender : mail.senders()) {
     add_neighbour(plan, sender);
   }
+  if (plan.copies_left_out()) {
+    plan_direct_adds(plan.from_elements());
+  }
   if (array.life()->races != nullptr && array.distribution().block_count(self) > 0) {
     const Patch block = array.distribution().block(self, 0);
     for (const Neighbour& neighbour : neighbours_) {

@@ -111,7 +111,9 @@ class Halo {
   /// makes it zero. So contributions that ranks have computed into their ghost cells, such as
   /// charges of particles near a boundary, reach their owners; a cell that is the image of an
   /// element several times adds to it each time. Cells outside the array in dimensions that are not
-  /// periodic, and those that an update leaves out, keep their values. Complete: at return this
+  /// periodic, and those that an update leaves out, keep their values. A corner that an update
+  /// copies from a cell that it leaves out is added to the element of which both are images.
+  /// Complete: at return this
   /// rank's elements have all contributions. Synchronises with neighbours only. Elements and ghost
   /// cells must not be used meanwhile. Errors: as start(); also unsupported (elements that are not
   /// numbers), invalid_argument (post() has already promised the ghost cells to an update). Cost
@@ -140,6 +142,7 @@ class Halo {
   struct Neighbour {
     PackedHaloExchange::Sender outgoing;  ///< what this rank sends, as the neighbour describes it
     PackedHaloExchange::Sender incoming;  ///< what the neighbour sends
+    std::vector<GhostPiece> direct;       ///< what accumulate() adds, if it isn't `incoming`
     std::vector<PackedPiece> packing;     ///< how to pack what is sent; empty if it is not packed
     std::vector<PackedPiece> unpacking;   ///< how to unpack what arrives; empty if it is not packed
     rma::TeamRank rank;
@@ -183,6 +186,7 @@ class Halo {
   rma::Status send_packed(const Neighbour& neighbour);
   rma::Status unpack_message(const Neighbour& neighbour);
   rma::Status exchange(rma::Handle& puts);
+  void plan_direct_adds(const HaloPlan& from_elements);
   rma::Status add_own(const GhostPiece& piece);
   rma::Status add_layers(const Neighbour& neighbour, std::int32_t round);
   rma::Status clear_ghosts(const GhostPiece& piece);
@@ -194,6 +198,8 @@ class Halo {
   rma::Region control_;
   std::vector<GhostPiece> wraps_;
   std::vector<GhostPiece> own_pieces_;
+  bool adds_directly_ = false;        ///< accumulate() can't reverse an update's copies: left_out
+  std::vector<GhostPiece> own_adds_;  ///< what it adds within this slice then
   std::vector<Neighbour> neighbours_;
   std::vector<std::byte> message_;  ///< the message that is being packed
   std::vector<Box> sent_;           ///< own elements that are sent, for the race check, if it is on

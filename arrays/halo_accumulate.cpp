@@ -3,6 +3,9 @@
 // Halo::accumulate(): the transpose of an update. An update first copies within each slice, in a
 // certain order, and then between slices. This adds between slices first, and then within each
 // slice in the opposite order. A ghost cell that was a source is complete when it is added.
+//
+// If an update copies corners from ghost cells that it leaves out, its transpose would add to those
+// cells. Then the pieces of HaloPlan::from_elements() are added, in any order.
 #include <algorithm>
 #include <ranges>
 #include <vector>
@@ -18,6 +21,7 @@ namespace tessera::arrays {
 using rma::Code;
 using rma::Handle;
 using rma::Status;
+using rma::TeamRank;
 
 namespace {
 
@@ -52,15 +56,26 @@ Status Halo::clear_ghosts(const GhostPiece& piece) {
   return rma::put(array_->job(), self + piece.to, zeros.data(), shape);
 }
 
+void Halo::plan_direct_adds(const HaloPlan& from_elements) {
+  adds_directly_ = true;
+  const TeamRank self = array_->team().rank();
+  for (GhostPiece& piece : from_elements.pieces(self)) {
+    const auto neighbour = std::ranges::find(neighbours_, piece.source, &Neighbour::rank);
+    (piece.source == self ? own_adds_ : neighbour->direct).push_back(std::move(piece));
+  }
+}
+
 // The flag follows the accumulates.
 Status Halo::add_layers(const Neighbour& neighbour, std::int32_t round) {
   const rma::Scale one = rma::Scale::one(*array_->element().type);
   const std::byte* const slice = array_->region().local();
   const rma::RemoteAddress there = array_->region().at(neighbour.rank);
+  const std::vector<GhostPiece>& pieces =
+      adds_directly_ ? neighbour.direct : neighbour.incoming.pieces;
   Handle adds;
   {
     const rma::CoalescingScope one_message(array_->job());
-    for (const GhostPiece& piece : neighbour.incoming.pieces) {
+    for (const GhostPiece& piece : pieces) {
       adds.collect(rma::accumulate_async(array_->job(), there + piece.from, slice + piece.to,
                                          reversed(piece.shape), one));
     }
@@ -68,7 +83,7 @@ Status Halo::add_layers(const Neighbour& neighbour, std::int32_t round) {
   // Before the flag, so that it follows them on every transport.
   TESSERA_RETURN_IF_ERROR(adds.wait());
   TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::added, round));
-  for (const GhostPiece& piece : neighbour.incoming.pieces) {
+  for (const GhostPiece& piece : pieces) {
     TESSERA_RETURN_IF_ERROR(clear_ghosts(piece));
   }
   return {};
@@ -82,7 +97,7 @@ Status Halo::add_back() {
   for (const Neighbour& neighbour : neighbours_) {
     TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::may_add, accumulate_round_));
   }
-  for (const GhostPiece& piece : own_pieces_) {
+  for (const GhostPiece& piece : adds_directly_ ? own_adds_ : own_pieces_) {
     TESSERA_RETURN_IF_ERROR(add_own(piece));
   }
   for (const Neighbour& neighbour : neighbours_) {
@@ -92,8 +107,10 @@ Status Halo::add_back() {
   for (const Neighbour& neighbour : neighbours_) {
     TESSERA_RETURN_IF_ERROR(wait_for(neighbour, Word::added, previous));
   }
-  for (const GhostPiece& piece : std::ranges::reverse_view(wraps_)) {
-    TESSERA_RETURN_IF_ERROR(add_own(piece));
+  if (!adds_directly_) {
+    for (const GhostPiece& piece : std::ranges::reverse_view(wraps_)) {
+      TESSERA_RETURN_IF_ERROR(add_own(piece));
+    }
   }
   return {};
 }

@@ -52,6 +52,21 @@ bool HaloPlan::carries(int dim) const noexcept {
   return locally_filled_[dim] > 0;
 }
 
+bool HaloPlan::copies_left_out() const noexcept {
+  for (int dim = 0; dim < distribution_.ndims(); ++dim) {
+    if (carries(dim) && has(options_.left_out, dim)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+HaloPlan HaloPlan::from_elements() const {
+  HaloPlan plan = *this;
+  plan.locally_filled_ = Extents::filled(distribution_.ndims(), 0);
+  return plan;
+}
+
 HaloPlan::Slice HaloPlan::slice_of(rma::TeamRank rank) const {
   const Box box = distribution_.box_of(rank).grown(distribution_.ghosts());
   return {box, dense_strides(box.extents(), distribution_.order())};

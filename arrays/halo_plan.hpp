@@ -60,6 +60,11 @@ class HaloPlan {
   /// The other copies into a rank's ghost cells, in any order. Some may have the rank itself as
   /// source.
   [[nodiscard]] std::vector<GhostPiece> pieces(rma::TeamRank rank) const;
+  /// True if some of these copies may have ghost cells of dimensions that are left out as sources.
+  [[nodiscard]] bool copies_left_out() const noexcept;
+  /// The same copies, but each from elements: nothing is carried, so wraps() are empty. Its
+  /// neighbours are the same.
+  [[nodiscard]] HaloPlan from_elements() const;
   /// The sources of pieces(rank) without the rank itself, ascending. The relation is symmetric,
   /// since ghost layers are equally wide at both ends of a dimension.
   [[nodiscard]] std::vector<rma::TeamRank> neighbours(rma::TeamRank rank) const;

@@ -11,8 +11,8 @@
 //
 // Each word is changed as by rma/atomic.hpp, atomically against the functions there and here. A
 // list as a whole is not atomic. Between nodes it takes one message and one reply for each target
-// rank and 4096 words. Words in this node's memory are changed before the call returns, and so are
-// words that network devices or the library's composed atomics change.
+// rank, each region, and each 4096 words. Words in this node's memory are changed before the call
+// returns, and so are words that network devices or the library's composed atomics change.
 //
 // Complete, here and at the target, after wait(): the old values are stored then, not before.
 // Errors: as rma/atomic.hpp. A list with an error in its arguments changes nothing on the ranks

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -272,6 +275,15 @@ std::vector<Shift> shifts(const GhostBlock& block) {
   return all;
 }
 
+/// The counts of blocks that follow each other, and where they begin, for MPI.
+struct Blocks {
+  explicit Blocks(const std::vector<std::int64_t>& given) : counts(given.begin(), given.end()) {
+    std::exclusive_scan(counts.begin(), counts.end(), std::back_inserter(starts), 0);
+  }
+  std::vector<int> counts;
+  std::vector<int> starts;
+};
+
 }  // namespace
 
 std::optional<Candidate> mpi_collective_candidate(RankGroup& group, const Collective& collective) {
@@ -286,11 +298,8 @@ std::optional<Candidate> mpi_collective_candidate(RankGroup& group, const Collec
   const auto bytes = static_cast<int>(collective.bytes);
   const auto count = static_cast<int>(collective.bytes / sizeof(double));
   const Collective::Kind kind = collective.kind;
-  const std::vector<int> counts(static_cast<std::size_t>(group.size()), bytes);
-  std::vector<int> starts;
-  for (int rank = 0; rank < group.size(); ++rank) {
-    starts.push_back(rank * bytes);
-  }
+  const Blocks sent(buffers->sent());
+  const Blocks received(buffers->received());
   candidate.run = [=](std::int64_t repetitions) {
     double* const own = buffers->own().data();
     double* const all = buffers->all().data();
@@ -312,8 +321,13 @@ std::optional<Candidate> mpi_collective_candidate(RankGroup& group, const Collec
           MPI_Allgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, MPI_COMM_WORLD);
           break;
         case Collective::Kind::alltoallv:
-          MPI_Alltoallv(own, counts.data(), starts.data(), MPI_BYTE, all, counts.data(),
-                        starts.data(), MPI_BYTE, MPI_COMM_WORLD);
+        case Collective::Kind::alltoallv_uneven:
+          MPI_Alltoallv(own, sent.counts.data(), sent.starts.data(), MPI_DOUBLE, all,
+                        received.counts.data(), received.starts.data(), MPI_DOUBLE, MPI_COMM_WORLD);
+          break;
+        case Collective::Kind::gatherv:
+          MPI_Gatherv(own, sent.counts[0], MPI_DOUBLE, all, received.counts.data(),
+                      received.starts.data(), MPI_DOUBLE, 0, MPI_COMM_WORLD);
           break;
       }
     }

@@ -246,9 +246,8 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
   candidate.bytes = collective.bytes;
   const auto buffers =
       std::make_shared<CollectiveBuffers>(collective, job.rank().value, job.size());
-  const std::vector<std::int64_t> counts(static_cast<std::size_t>(job.size()),
-                                         static_cast<std::int64_t>(buffers->block()));
-  candidate.run = [&job, buffers, counts, kind = collective.kind](std::int64_t repetitions) {
+  candidate.run = [&job, buffers, sent = buffers->sent(), received = buffers->received(),
+                   kind = collective.kind](std::int64_t repetitions) {
     rma::Team& team = job.world();
     const std::span<double> numbers = buffers->own();
     const std::span<std::byte> bytes = std::as_writable_bytes(numbers);
@@ -272,13 +271,18 @@ Candidate own_collective(rma::Job& job, const Collective& collective) {
           rma::require(team.allgather(bytes, gathered));
           break;
         case Kind::alltoallv:
-          rma::require(rma::alltoallv(team, numbers, {.counts = counts}, buffers->all(),
-                                      {.counts = counts}));
+        case Kind::alltoallv_uneven:
+          rma::require(rma::alltoallv(team, numbers, {.counts = sent}, buffers->all(),
+                                      {.counts = received}));
+          break;
+        case Kind::gatherv:
+          rma::require(
+              rma::gatherv(team, numbers, buffers->all(), {.counts = received}, rma::TeamRank{0}));
           break;
       }
     }
   };
-  const bool gathers = collective.kind == Kind::allgather || collective.kind == Kind::alltoallv;
+  const bool gathers = collective.kind >= Kind::allgather;
   candidate.verify = [buffers, gathers, run = candidate.run] {
     buffers->fill();
     run(1);
@@ -310,6 +314,10 @@ void measure_collectives(Session& session, const std::string& bench) {
   measure(session, {bench, "reduce", "Reduce Latency"}, Kind::reduce, sizes);
   measure(session, {bench, "allgather", "Allgather Latency"}, Kind::allgather, sizes);
   measure(session, {bench, "alltoallv", "Alltoallv Latency, to Each Rank"}, Kind::alltoallv, sizes);
+  measure(session, {bench, "alltoallv_uneven", "Alltoallv Latency, 0 to 2 Blocks to Each Rank"},
+          Kind::alltoallv_uneven, sizes);
+  measure(session, {bench, "gatherv", "Gatherv Latency, 0 to 2 Blocks of Each Rank"}, Kind::gatherv,
+          sizes);
 }
 
 // Several ranks on one target. The baseline is a plain loop of all ranks at once, which loses

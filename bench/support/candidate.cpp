@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -214,13 +215,47 @@ double given(int rank, std::size_t index) {
 }  // namespace
 
 CollectiveBuffers::CollectiveBuffers(const Collective& collective, int rank, int ranks)
-    : collective_(collective),
-      rank_(rank),
-      ranks_(ranks),
-      own_(block() *
-           static_cast<std::size_t>(collective.kind == Collective::Kind::alltoallv ? ranks : 1)),
-      all_(own_.size() *
-           static_cast<std::size_t>(collective.kind == Collective::Kind::allgather ? ranks : 1)) {}
+    : collective_(collective), rank_(rank), ranks_(ranks) {
+  const std::size_t block = collective.bytes / sizeof(double);
+  const auto total = [](const std::vector<std::int64_t>& counts) {
+    return static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+  };
+  const bool has_blocks = collective.kind >= Collective::Kind::alltoallv;
+  const bool gathers = collective.kind == Collective::Kind::allgather;
+  own_.resize(has_blocks ? total(sent()) : block);
+  all_.resize(has_blocks ? total(received())
+                         : block * static_cast<std::size_t>(gathers ? ranks : 1));
+}
+
+std::int64_t CollectiveBuffers::elements(int from, int to) const noexcept {
+  const auto block = static_cast<std::int64_t>(collective_.bytes / sizeof(double));
+  switch (collective_.kind) {
+    case Collective::Kind::alltoallv:
+      return block;
+    case Collective::Kind::alltoallv_uneven:
+      return block * ((from + to) % 3);
+    case Collective::Kind::gatherv:
+      return to == 0 ? block * ((from + 1) % 3) : 0;
+    default:
+      return 0;
+  }
+}
+
+std::vector<std::int64_t> CollectiveBuffers::sent() const {
+  std::vector<std::int64_t> counts;
+  for (int to = 0; to < ranks_; ++to) {
+    counts.push_back(elements(rank_, to));
+  }
+  return counts;
+}
+
+std::vector<std::int64_t> CollectiveBuffers::received() const {
+  std::vector<std::int64_t> counts;
+  for (int from = 0; from < ranks_; ++from) {
+    counts.push_back(elements(from, rank_));
+  }
+  return counts;
+}
 
 void CollectiveBuffers::fill() {
   for (std::size_t i = 0; i < own_.size(); ++i) {
@@ -237,13 +272,26 @@ double CollectiveBuffers::expected(std::size_t index) const {
     case Collective::Kind::allgather:
       return given(static_cast<int>(index / own_.size()), index % own_.size());
     case Collective::Kind::alltoallv:
-      return given(static_cast<int>(index / block()),
-                   static_cast<std::size_t>(rank_) * block() + index % block());
+    case Collective::Kind::alltoallv_uneven:
+    case Collective::Kind::gatherv:
+      return expected_of_blocks(index);
     case Collective::Kind::barrier:
     case Collective::Kind::broadcast:
       break;
   }
   return given(0, index);
+}
+
+double CollectiveBuffers::expected_of_blocks(std::size_t index) const {
+  auto left = static_cast<std::int64_t>(index);
+  int from = 0;
+  for (; left >= elements(from, rank_); ++from) {
+    left -= elements(from, rank_);
+  }
+  for (int to = 0; to < rank_; ++to) {
+    left += elements(from, to);
+  }
+  return given(from, static_cast<std::size_t>(left));
 }
 
 std::string CollectiveBuffers::problem(std::span<const double> result) const {

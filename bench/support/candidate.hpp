@@ -395,9 +395,18 @@ Candidate compare_swap_candidate(std::string name, bool verifies, Once once) {
 /// A collective operation among all ranks. Reductions compute with doubles. `bytes` are each
 /// rank's, a multiple of a double's size.
 struct Collective {
-  enum class Kind : std::uint8_t { barrier, broadcast, allreduce, reduce, allgather, alltoallv };
+  enum class Kind : std::uint8_t {
+    barrier,
+    broadcast,
+    allreduce,
+    reduce,
+    allgather,
+    alltoallv,
+    alltoallv_uneven,
+    gatherv  ///< to rank 0, uneven
+  };
   Kind kind = Kind::barrier;
-  std::size_t bytes = 0;  ///< of each rank; in an alltoallv, to each rank
+  std::size_t bytes = 0;  ///< of each rank; in an alltoallv, to each rank; if uneven, on average
 };
 
 /// One rank's buffers of a collective. Numbers are whole, so that sums are exact in any order.
@@ -407,11 +416,12 @@ class CollectiveBuffers {
 
   /// What this rank contributes; also its result if the operation is done in place.
   [[nodiscard]] std::span<double> own() { return own_; }
-  /// Room for the result of an allgather, an alltoallv or a reduction out of place; otherwise the
-  /// same as own().
+  /// Room for the result of an allgather, an alltoallv, a gatherv or a reduction out of place;
+  /// otherwise the same as own().
   [[nodiscard]] std::span<double> all() { return all_; }
-  /// How many elements go to each rank in an alltoallv.
-  [[nodiscard]] std::size_t block() const noexcept { return collective_.bytes / sizeof(double); }
+  /// How many elements go to each rank, and come from each, in an alltoallv or a gatherv.
+  [[nodiscard]] std::vector<std::int64_t> sent() const;
+  [[nodiscard]] std::vector<std::int64_t> received() const;
 
   /// Local. Fills own() with this rank's contribution.
   void fill();
@@ -420,7 +430,9 @@ class CollectiveBuffers {
   [[nodiscard]] std::string problem(std::span<const double> result) const;
 
  private:
+  [[nodiscard]] std::int64_t elements(int from, int to) const noexcept;
   [[nodiscard]] double expected(std::size_t index) const;
+  [[nodiscard]] double expected_of_blocks(std::size_t index) const;
 
   Collective collective_;
   int rank_;

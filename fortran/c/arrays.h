@@ -243,6 +243,10 @@ int tessera_array_accumulate_section(const tessera_array* array, const int64_t l
                                      const int64_t hi[], const int64_t steps[], const void* from,
                                      const int64_t strides[], const void* alpha,
                                      tessera_handle** handle);
+int tessera_array_accumulate_section_by(const tessera_array* array, const int64_t lo[],
+                                        const int64_t hi[], const int64_t steps[],
+                                        tessera_accumulate_op op, const void* from,
+                                        const int64_t strides[], tessera_handle** handle);
 
 /* One-sided. A box that may reach over the ends of the dimensions whose bits, 1 << dim, are set in
  * `periodic`. The array is periodic in those dimensions. */
@@ -256,6 +260,10 @@ int tessera_array_accumulate_periodic(const tessera_array* array, const int64_t 
                                       const int64_t hi[], int64_t periodic, const void* from,
                                       const int64_t strides[], const void* alpha,
                                       tessera_handle** handle);
+int tessera_array_accumulate_periodic_by(const tessera_array* array, const int64_t lo[],
+                                         const int64_t hi[], int64_t periodic,
+                                         tessera_accumulate_op op, const void* from,
+                                         const int64_t strides[], tessera_handle** handle);
 
 /* One-sided. `bytes` bytes from byte `offset` of each element. Local memory holds them side by
  * side, and its strides count them. For an accumulate `type` is the type of the field. */
@@ -269,6 +277,10 @@ int tessera_array_accumulate_field(const tessera_array* array, const int64_t lo[
                                    const int64_t hi[], int64_t offset, tessera_type type,
                                    const void* from, const int64_t strides[], const void* alpha,
                                    tessera_handle** handle);
+int tessera_array_accumulate_field_by(const tessera_array* array, const int64_t lo[],
+                                      const int64_t hi[], int64_t offset, tessera_type type,
+                                      tessera_accumulate_op op, const void* from,
+                                      const int64_t strides[], tessera_handle** handle);
 
 /* One-sided. One element. */
 int tessera_array_put_element(const tessera_array* array, const int64_t index[], const void* value);
@@ -284,6 +296,16 @@ int tessera_array_swap(const tessera_array* array, const int64_t index[], const 
                        void* before);
 int tessera_array_compare_swap(const tessera_array* array, const int64_t index[],
                                const void* expected, const void* desired, void* before);
+
+/* One-sided. Changes `count` listed elements atomically, each as the functions above do; the list
+ * as a whole is not atomic. `places` is as in tessera_array_gather. `operands` has a number for
+ * each element, and `expected` also, for TESSERA_ATOMIC_COMPARE_SWAP; for other operations it may
+ * be null. `before` receives the old values; it stays allocated until the wait. Blocks if `handle`
+ * is null. Errors: also unsupported (minimum and maximum of unsigned elements). If an index is
+ * wrong, nothing is changed. Cost: between nodes one message for each owner and 4096 elements. */
+int tessera_array_change_elements(const tessera_array* array, int64_t count, const int64_t places[],
+                                  tessera_atomic_op op, const void* operands, const void* expected,
+                                  void* before, tessera_handle** handle);
 
 /* Flags are elements of an array of TESSERA_I32 for which their owners can wait. A rank that sees
  * the value of a flag also sees what its writer had put and accumulated to the flag's owner before,
@@ -315,7 +337,6 @@ int tessera_array_scatter(const tessera_array* array, int64_t count, const int64
                           const void* values);
 int tessera_array_scatter_accumulate(const tessera_array* array, int64_t count,
                                      const int64_t places[], const void* values, const void* alpha);
-
 int tessera_array_scatter_accumulate_by(const tessera_array* array, int64_t count,
                                         const int64_t places[], tessera_accumulate_op op,
                                         const void* values);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "arrays/array.hpp"
+#include "arrays/atomic_elements.hpp"
 #include "arrays/bins.hpp"
 #include "fortran/c/arrays.h"
 #include "fortran/c/operations.h"
@@ -14,6 +18,7 @@
 #include "fortran/detail/handles.hpp"
 #include "fortran/detail/operands.hpp"
 #include "fortran/detail/patches.hpp"
+#include "fortran/detail/pending.hpp"
 
 namespace tessera::capi {
 namespace {
@@ -54,6 +59,73 @@ int change(const char* function, const tessera_array* handle, const std::int64_t
         return not_atomic(array);
       }
     });
+  });
+}
+
+/// A list of changes from C.
+struct ListedChanges {
+  std::int64_t count;
+  const std::int64_t* places;
+  tessera_atomic_op op;
+  const void* operands;
+  const void* expected;
+  void* before;
+};
+
+Status check_changes(const ArrayBase& array, const ListedChanges& asked) {
+  if (asked.op < 0 || asked.op >= rma::atomic_op_count) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("atomic operation {}, which does not exist", asked.op));
+  }
+  if (!array.element().type) {
+    return not_atomic(array);
+  }
+  if (asked.count > 0) {
+    TESSERA_RETURN_IF_ERROR(required(asked.operands, "operands"));
+    TESSERA_RETURN_IF_ERROR(required(asked.before, "before"));
+    if (asked.op == TESSERA_ATOMIC_COMPARE_SWAP) {
+      TESSERA_RETURN_IF_ERROR(required(asked.expected, "expected values"));
+    }
+  }
+  return {};
+}
+
+/// Starts the changes of words of the elements' size.
+template <rma::AtomicWord Word>
+rma::Handle start_changes(const ArrayBase& array, const arrays::IndexList& indices,
+                          const ListedChanges& asked) {
+  const auto at = arrays::atomic_addresses(array, indices);
+  if (!at.ok()) {
+    return rma::Handle::failed(at.status());
+  }
+  const std::size_t count = at->size();
+  const bool compares = asked.op == TESSERA_ATOMIC_COMPARE_SWAP;
+  return rma::atomics_async<Word>(
+      array.job(), {.op = static_cast<rma::AtomicOp>(asked.op),
+                    .at = *at,
+                    .operands = {static_cast<const Word*>(asked.operands), count},
+                    .previous = {static_cast<Word*>(asked.before), count},
+                    .expected = {static_cast<const Word*>(asked.expected), compares ? count : 0}});
+}
+
+Status change_listed(const ArrayBase& array, const ListedChanges& asked, tessera_handle** handle) {
+  TESSERA_RETURN_IF_ERROR(check_transfers_handle(handle));
+  TESSERA_RETURN_IF_ERROR(check_changes(array, asked));
+  TESSERA_ASSIGN_OR_RETURN(const auto indices,
+                           index_list(array.ndims(), asked.count, asked.places));
+  return rma::dispatch(*array.element().type, [&]<class T>(Tag<T>) -> Status {
+    if constexpr (arrays::AtomicElement<T>) {
+      const bool needs_order = asked.op == TESSERA_ATOMIC_MIN || asked.op == TESSERA_ATOMIC_MAX;
+      if (std::is_unsigned_v<T> && needs_order) {
+        return Status::error(
+            Code::unsupported,
+            "atomic minimum and maximum are not for the unsigned elements of " + array.describe());
+      }
+      using Word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+      return wait_or_add(array.job(), start_changes<Word>(array, indices, asked), handle);
+    } else {
+      return not_atomic(array);
+    }
   });
 }
 
@@ -161,6 +233,14 @@ int tessera_array_compare_swap(const tessera_array* array, const int64_t index[]
                 [&]<class T>(const Array<T>& elements, const Index& at) {
                   return elements.compare_swap(at, number<T>(expected), number<T>(desired));
                 });
+}
+
+int tessera_array_change_elements(const tessera_array* array, int64_t count, const int64_t places[],
+                                  tessera_atomic_op op, const void* operands, const void* expected,
+                                  void* before, tessera_handle** handle) {
+  return call_on(__func__, array, [&](const ArrayBase& of) {
+    return change_listed(of, {count, places, op, operands, expected, before}, handle);
+  });
 }
 
 int tessera_array_count_bins(const tessera_array* counts, int64_t number, const int64_t bins[]) {

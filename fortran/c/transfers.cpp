@@ -2,7 +2,6 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -66,29 +65,19 @@ Result<Transfer> accumulate_to(const ArrayBase& array, const void* alpha) {
   return Transfer::accumulate(scale_of(*array.element().type, alpha));
 }
 
-/// The same for an operation without a factor.
-Result<Transfer> combine_with(const ArrayBase& array, tessera_accumulate_op op) {
-  TESSERA_RETURN_IF_ERROR(accumulate_to(array, nullptr).status());
+/// An accumulate of elements of `type` by an operation without a factor.
+Result<Transfer> combine_by(tessera_accumulate_op op, rma::ElementType type) {
   if (op < 0 || op >= rma::accumulate_op_count) {
     return Status::error(Code::invalid_argument, "accumulate by operation " + std::to_string(op) +
                                                      ", which does not exist");
   }
-  return Transfer::accumulate(
-      rma::Scale::by(static_cast<rma::AccumulateOp>(op), *array.element().type));
+  return Transfer::accumulate(rma::Scale::by(static_cast<rma::AccumulateOp>(op), type));
 }
 
-/// Waits for the transfer if `handle` is null, otherwise adds it to that handle.
-Status give(const ArrayBase& array, Handle started, tessera_handle** handle) {
-  if (handle == nullptr) {
-    return started.wait();
-  }
-  add_pending(array.job(), std::move(started), handle);
-  return {};
-}
-
-/// Errors: a pointer to something other than a handle of transfers.
-Status check_transfers_handle(tessera_handle** handle) {
-  return handle == nullptr || *handle == nullptr ? Status() : check_pending(*handle);
+/// The same for all elements. Errors: also invalid_argument for opaque ones.
+Result<Transfer> combine_with(const ArrayBase& array, tessera_accumulate_op op) {
+  TESSERA_RETURN_IF_ERROR(accumulate_to(array, nullptr).status());
+  return combine_by(op, *array.element().type);
 }
 
 Status transfer(const ArrayBase& array, const TransferArguments& asked,
@@ -104,7 +93,8 @@ Status transfer_async(const ArrayBase& array, const TransferArguments& asked,
   TESSERA_RETURN_IF_ERROR(check_transfers_handle(handle));
   TESSERA_RETURN_IF_ERROR(kind.status());
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
-  return give(array, array.transfer_async(box, buffer(asked, box.extents()), *kind), handle);
+  return wait_or_add(array.job(), array.transfer_async(box, buffer(asked, box.extents()), *kind),
+                     handle);
 }
 
 Status transfer_section(const ArrayBase& array, const TransferArguments& asked,
@@ -115,8 +105,8 @@ Status transfer_section(const ArrayBase& array, const TransferArguments& asked,
   TESSERA_RETURN_IF_ERROR(required(steps, "steps"));
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
   const Section section(box, list_of<Extents>(steps, array.ndims()));
-  return give(array, array.transfer_async(section, buffer(asked, section.extents()), *kind),
-              handle);
+  return wait_or_add(
+      array.job(), array.transfer_async(section, buffer(asked, section.extents()), *kind), handle);
 }
 
 Status transfer_periodic(const ArrayBase& array, const TransferArguments& asked,
@@ -127,23 +117,26 @@ Status transfer_periodic(const ArrayBase& array, const TransferArguments& asked,
   TESSERA_ASSIGN_OR_RETURN(const auto dims,
                            dims_of(periodic, array.ndims(), "the set of periodic dimensions"));
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
-  return give(
-      array, array.transfer_async(arrays::periodic(box, dims), buffer(asked, box.extents()), *kind),
+  return wait_or_add(
+      array.job(),
+      array.transfer_async(arrays::periodic(box, dims), buffer(asked, box.extents()), *kind),
       handle);
 }
 
 Status transfer_field(const ArrayBase& array, const TransferArguments& asked,
-                      const std::array<std::int64_t, 2>& offset_and_bytes, const Transfer& kind,
-                      tessera_handle** handle) {
+                      const std::array<std::int64_t, 2>& offset_and_bytes,
+                      const Result<Transfer>& kind, tessera_handle** handle) {
   TESSERA_RETURN_IF_ERROR(check_transfers_handle(handle));
+  TESSERA_RETURN_IF_ERROR(kind.status());
   for (const std::int64_t number : offset_and_bytes) {
     TESSERA_RETURN_IF_ERROR(check_count(number, "bytes as the offset or size of a field"));
   }
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of(array.extents(), asked.lo, asked.hi));
   const ElementField field{static_cast<std::size_t>(offset_and_bytes[0]),
                            static_cast<std::size_t>(offset_and_bytes[1])};
-  return give(
-      array, array.transfer_async(arrays::FieldBox{box, field}, buffer(asked, box.extents()), kind),
+  return wait_or_add(
+      array.job(),
+      array.transfer_async(arrays::FieldBox{box, field}, buffer(asked, box.extents()), *kind),
       handle);
 }
 
@@ -159,20 +152,7 @@ Status transfer_element(const ArrayBase& array, const std::int64_t* index, const
 Status transfer_list(const ArrayBase& array, std::int64_t count, const std::int64_t* places,
                      const void* values, const Result<Transfer>& kind) {
   TESSERA_RETURN_IF_ERROR(kind.status());
-  TESSERA_RETURN_IF_ERROR(check_count(count, "places"));
-  std::int64_t numbers = 0;
-  if (__builtin_mul_overflow(count, std::int64_t{array.ndims()}, &numbers)) {
-    return Status::error(
-        Code::invalid_argument,
-        fmt::format("{} elements are too many: with {} indices each, at most {} are possible",
-                    count, array.ndims(),
-                    std::numeric_limits<std::int64_t>::max() / array.ndims()));
-  }
-  if (count > 0) {
-    TESSERA_RETURN_IF_ERROR(required(places, "places"));
-  }
-  const auto listed =
-      arrays::IndexList::flat({places, static_cast<std::size_t>(numbers)}, array.ndims());
+  TESSERA_ASSIGN_OR_RETURN(const auto listed, index_list(array.ndims(), count, places));
   return transfer_elements(array, listed, const_cast<void*>(values), count, *kind);
 }
 
@@ -316,6 +296,15 @@ int tessera_array_accumulate_section(const tessera_array* array, const int64_t l
   });
 }
 
+int tessera_array_accumulate_section_by(const tessera_array* array, const int64_t lo[],
+                                        const int64_t hi[], const int64_t steps[],
+                                        tessera_accumulate_op op, const void* from,
+                                        const int64_t strides[], tessera_handle** handle) {
+  return call_on(__func__, array, [&](const ArrayBase& to) {
+    return transfer_section(to, {lo, hi, from, strides}, steps, combine_with(to, op), handle);
+  });
+}
+
 int tessera_array_put_periodic(const tessera_array* array, const int64_t lo[], const int64_t hi[],
                                int64_t periodic, const void* from, const int64_t strides[],
                                tessera_handle** handle) {
@@ -339,6 +328,15 @@ int tessera_array_accumulate_periodic(const tessera_array* array, const int64_t 
   return call_on(__func__, array, [&](const ArrayBase& to) {
     return transfer_periodic(to, {lo, hi, from, strides}, periodic, accumulate_to(to, alpha),
                              handle);
+  });
+}
+
+int tessera_array_accumulate_periodic_by(const tessera_array* array, const int64_t lo[],
+                                         const int64_t hi[], int64_t periodic,
+                                         tessera_accumulate_op op, const void* from,
+                                         const int64_t strides[], tessera_handle** handle) {
+  return call_on(__func__, array, [&](const ArrayBase& to) {
+    return transfer_periodic(to, {lo, hi, from, strides}, periodic, combine_with(to, op), handle);
   });
 }
 
@@ -367,6 +365,18 @@ int tessera_array_accumulate_field(const tessera_array* array, const int64_t lo[
     return transfer_field(to, {lo, hi, from, strides},
                           {offset, static_cast<std::int64_t>(rma::size_of(known))},
                           Transfer::accumulate(scale_of(known, alpha)), handle);
+  });
+}
+
+int tessera_array_accumulate_field_by(const tessera_array* array, const int64_t lo[],
+                                      const int64_t hi[], int64_t offset, tessera_type type,
+                                      tessera_accumulate_op op, const void* from,
+                                      const int64_t strides[], tessera_handle** handle) {
+  return call_on(__func__, array, [&](const ArrayBase& to) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const rma::ElementType known, element_type(type));
+    return transfer_field(to, {lo, hi, from, strides},
+                          {offset, static_cast<std::int64_t>(rma::size_of(known))},
+                          combine_by(op, known), handle);
   });
 }
 

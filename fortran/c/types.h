@@ -117,6 +117,21 @@ enum {
   TESSERA_ACCUMULATE_BIT_XOR = 5
 };
 
+/* How tessera_array_change_elements changes an element: the sum, with wrap-around; the operand; the
+ * operand if the element has the expected value; the smaller, the larger of signed numbers; bits.
+ */
+typedef int tessera_atomic_op;
+enum {
+  TESSERA_ATOMIC_ADD = 0,
+  TESSERA_ATOMIC_SWAP = 1,
+  TESSERA_ATOMIC_COMPARE_SWAP = 2,
+  TESSERA_ATOMIC_MIN = 3,
+  TESSERA_ATOMIC_MAX = 4,
+  TESSERA_ATOMIC_BIT_OR = 5,
+  TESSERA_ATOMIC_BIT_AND = 6,
+  TESSERA_ATOMIC_BIT_XOR = 7
+};
+
 /* Kinds of operations, for tessera_job_traffic. */
 typedef int tessera_op;
 enum {

@@ -100,6 +100,7 @@ class Dense {
     return count_ * static_cast<std::int64_t>(given_->elem_len);
   }
   void give_back();
+  [[nodiscard]] bool is_copy() const noexcept { return is_copy_; }
 
  private:
   template <class Act>

@@ -3,11 +3,16 @@
 // Internal. Patches and indices in C's terms.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 
 #include "arrays/box.hpp"
 #include "arrays/distribution.hpp"
+#include "arrays/gather.hpp"
 #include "arrays/patch.hpp"
 #include "fortran/detail/arguments.hpp"
 
@@ -56,6 +61,23 @@ inline rma::Result<arrays::Index> index_of(const arrays::Extents& extents,
   const auto index = list_of<arrays::Index>(numbers, extents.ndims());
   TESSERA_RETURN_IF_ERROR(check_inside(index, extents));
   return index;
+}
+
+/// `count` listed indices, one after the other. Errors: invalid_argument (null, or too many).
+inline rma::Result<arrays::IndexList> index_list(int ndims, std::int64_t count,
+                                                 const std::int64_t* places) {
+  TESSERA_RETURN_IF_ERROR(check_count(count, "places"));
+  std::int64_t numbers = 0;
+  if (__builtin_mul_overflow(count, std::int64_t{ndims}, &numbers)) {
+    return rma::Status::error(
+        rma::Code::invalid_argument,
+        fmt::format("{} elements are too many: with {} indices each, at most {} are possible",
+                    count, ndims, std::numeric_limits<std::int64_t>::max() / ndims));
+  }
+  if (count > 0) {
+    TESSERA_RETURN_IF_ERROR(required(places, "places"));
+  }
+  return arrays::IndexList::flat({places, static_cast<std::size_t>(numbers)}, ndims);
 }
 
 }  // namespace tessera::capi

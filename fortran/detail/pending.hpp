@@ -27,4 +27,18 @@ inline void add_pending(const rma::Job& job, rma::Handle started, tessera_handle
   (*handle)->transfers.collect(std::move(started));
 }
 
+/// Errors: a pointer to something other than a handle of transfers.
+inline rma::Status check_transfers_handle(tessera_handle** handle) {
+  return handle == nullptr || *handle == nullptr ? rma::Status() : check_pending(*handle);
+}
+
+/// Waits for the transfer if `handle` is null, otherwise adds it to that handle.
+inline rma::Status wait_or_add(const rma::Job& job, rma::Handle started, tessera_handle** handle) {
+  if (handle == nullptr) {
+    return started.wait();
+  }
+  add_pending(job, std::move(started), handle);
+  return {};
+}
+
 }  // namespace tessera::capi

@@ -61,7 +61,9 @@ module tessera
   use tessera_element_access, only: tessera_access_any, tessera_access_read_only, &
       tessera_access_accumulate_only, tessera_access_no_local, tessera_accumulate_sum, &
       tessera_accumulate_min, tessera_accumulate_max, tessera_accumulate_bit_or, &
-      tessera_accumulate_bit_and, tessera_accumulate_bit_xor
+      tessera_accumulate_bit_and, tessera_accumulate_bit_xor, tessera_atomic_add, &
+      tessera_atomic_swap, tessera_atomic_compare_swap, tessera_atomic_min, tessera_atomic_max, &
+      tessera_atomic_bit_or, tessera_atomic_bit_and, tessera_atomic_bit_xor
   use tessera_errors, only: tessera_last_error, tessera_last_error_rank, tessera_error_name, &
       tessera_version, tessera_ok, tessera_invalid_argument, tessera_out_of_range, &
       tessera_closed, tessera_unsupported, tessera_no_memory, tessera_limit_exceeded, &

@@ -209,6 +209,17 @@ module tessera_array_bindings
       type(*), dimension(..), intent(inout), optional :: before
       integer(c_int) :: code
     end function
+    function f_change_elements(array, op, places, operands, expected, before, transfers) &
+        bind(c, name="tessera_f_change_elements") result(code)
+      import
+      type(c_ptr), value :: array
+      integer(c_int), value :: op
+      type(*), dimension(..), intent(in) :: places, operands
+      type(*), dimension(..), intent(in), optional :: expected
+      type(*), dimension(..), intent(inout), asynchronous :: before
+      type(c_ptr), intent(inout), optional :: transfers
+      integer(c_int) :: code
+    end function
     function f_raise_flag(array, index, value) bind(c, name="tessera_f_raise_flag") result(code)
       import
       type(c_ptr), value :: array

@@ -1,7 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! Access to the elements of arrays: transfers, atomic changes of one element, and access modes; see
-! tessera.f90.
+! Access to the elements of arrays: transfers, atomic changes, and access modes; see tessera.f90.
 !
 ! Bounds are inclusive and count from 1, with one number for each dimension, in integers of any
 ! kind. A scalar is enough for one dimension. A blocking put or accumulate returns when its source
@@ -28,6 +27,12 @@ module tessera_element_access
       tessera_accumulate_max = 2, tessera_accumulate_bit_or = 3, tessera_accumulate_bit_and = 4, &
       tessera_accumulate_bit_xor = 5
 
+  !> How change_elements changes an element: the sum, with wrap-around; the operand; the operand if
+  !> the element is as expected; the smaller, the larger of signed numbers; bits.
+  integer, parameter, public :: tessera_atomic_add = 0, tessera_atomic_swap = 1, &
+      tessera_atomic_compare_swap = 2, tessera_atomic_min = 3, tessera_atomic_max = 4, &
+      tessera_atomic_bit_or = 5, tessera_atomic_bit_and = 6, tessera_atomic_bit_xor = 7
+
   !> An array as an object for access to elements.
   type, extends(tessera_part) :: tessera_reachable
   contains
@@ -45,13 +50,17 @@ module tessera_element_access
     procedure :: accumulate_async => array_accumulate_async
     procedure :: accumulate_by => array_accumulate_by
     procedure :: accumulate_section => array_accumulate_section
+    procedure :: accumulate_section_by => array_accumulate_section_by
     procedure :: accumulate_periodic => array_accumulate_periodic
+    procedure :: accumulate_periodic_by => array_accumulate_periodic_by
     procedure :: accumulate_field => array_accumulate_field
+    procedure :: accumulate_field_by => array_accumulate_field_by
     procedure :: put_element => array_put_element
     procedure :: get_element => array_get_element
     procedure :: fetch_add => array_fetch_add
     procedure :: swap => array_swap
     procedure :: compare_swap => array_compare_swap
+    procedure :: change_elements => array_change_elements
     procedure :: raise_flag => array_raise_flag
     procedure :: put_with_flag => array_put_with_flag
     procedure :: wait_for_flag => array_wait_for_flag
@@ -284,7 +293,7 @@ contains
     kind = accumulate + merge(int(op, c_int), 99_c_int, op >= 0 .and. op < 99)
   end function kind_by
 
-  !> One-sided. The same for every steps-th element of the box; blocking unless `transfers` is
+  !> One-sided. As accumulate, for every steps-th element of the box; blocking unless `transfers` is
   !> given.
   subroutine array_accumulate_section(self, lo, hi, steps, buffer, alpha, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
@@ -304,7 +313,26 @@ contains
     call finish(code, stat, errmsg)
   end subroutine array_accumulate_section
 
-  !> One-sided. The same for a box that may reach over the ends of the dimensions `periodic`, in
+  !> One-sided. The same by `op`, as accumulate_by.
+  subroutine array_accumulate_section_by(self, lo, hi, steps, buffer, op, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi, steps
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    integer, intent(in) :: op
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_section(self%own%at, kind_by(op), lo, hi, steps, buffer, &
+          transfers=transfers%handle)
+    else
+      code = f_transfer_section(self%own%at, kind_by(op), lo, hi, steps, buffer)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_accumulate_section_by
+
+  !> One-sided. As accumulate, for a box that may reach over the ends of the dimensions `periodic`, in
   !> which the array is periodic.
   subroutine array_accumulate_periodic(self, lo, hi, periodic, buffer, alpha, transfers, stat, &
       errmsg)
@@ -327,8 +355,30 @@ contains
     call finish(code, stat, errmsg)
   end subroutine array_accumulate_periodic
 
-  !> One-sided. The same for one component of elements of a derived type: the bytes after the first
-  !> `offset` of each element, with the buffer's type.
+  !> One-sided. The same by `op`, as accumulate_by.
+  subroutine array_accumulate_periodic_by(self, lo, hi, periodic, buffer, op, transfers, stat, &
+      errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi
+    logical, intent(in) :: periodic(:)
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    integer, intent(in) :: op
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_periodic(self%own%at, kind_by(op), lo, hi, bits_of(periodic), &
+          size(periodic, kind=c_int), buffer, transfers=transfers%handle)
+    else
+      code = f_transfer_periodic(self%own%at, kind_by(op), lo, hi, bits_of(periodic), &
+          size(periodic, kind=c_int), buffer)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_accumulate_periodic_by
+
+  !> One-sided. As accumulate, for one component of elements of a derived type: the bytes after the
+  !> first `offset` of each element, with the buffer's type.
   subroutine array_accumulate_field(self, lo, hi, offset, buffer, alpha, transfers, stat, errmsg)
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi
@@ -347,6 +397,25 @@ contains
     end if
     call finish(code, stat, errmsg)
   end subroutine array_accumulate_field
+
+  !> One-sided. The same by `op`, as accumulate_by.
+  subroutine array_accumulate_field_by(self, lo, hi, offset, buffer, op, transfers, stat, errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: lo, hi, offset
+    type(*), dimension(..), intent(in), asynchronous :: buffer
+    integer, intent(in) :: op
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_transfer_field(self%own%at, kind_by(op), lo, hi, offset, buffer, &
+          transfers=transfers%handle)
+    else
+      code = f_transfer_field(self%own%at, kind_by(op), lo, hi, offset, buffer)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_accumulate_field_by
 
   !> One-sided. Writes one element.
   subroutine array_put_element(self, index, value, stat, errmsg)
@@ -399,6 +468,32 @@ contains
     call finish(f_change_element(self%own%at, index, expected=expected, desired=desired, &
         before=before), stat, errmsg)
   end subroutine array_compare_swap
+
+  !> One-sided. Changes listed elements by `op` (tessera_atomic_min and so on), each in the same way;
+  !> the list as a whole is not atomic. `places` is as in gather. `before` becomes the old values.
+  !> `expected` is for tessera_atomic_compare_swap. Blocking unless `transfers` is given; then
+  !> `before` is contiguous, and must not be touched until the wait. Errors: also unsupported
+  !> (minimum and maximum of unsigned elements). Cost: between nodes a message for each owner and
+  !> 4096 elements.
+  subroutine array_change_elements(self, places, op, operands, before, expected, transfers, stat, &
+      errmsg)
+    class(tessera_reachable), intent(in) :: self
+    type(*), dimension(..), intent(in) :: places, operands
+    integer, intent(in) :: op
+    type(*), dimension(..), intent(inout), asynchronous :: before
+    type(*), dimension(..), intent(in), optional :: expected
+    type(tessera_transfers), intent(inout), optional :: transfers
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int) :: code
+    if (present(transfers)) then
+      code = f_change_elements(self%own%at, c_number(op), places, operands, expected, before, &
+          transfers%handle)
+    else
+      code = f_change_elements(self%own%at, c_number(op), places, operands, expected, before)
+    end if
+    call finish(code, stat, errmsg)
+  end subroutine array_change_elements
 
   !> One-sided. Stores `value` in a flag: the element at `index` of an array of tessera_int32. A
   !> rank that sees it also sees what this rank had put and accumulated to the flag's owner before,

@@ -168,6 +168,28 @@ Result<Numbers> indices_of(const ArrayBase& array, const Descriptor* given) {
   return places;
 }
 
+/// Numbers for listed elements. Errors: invalid_argument, also for a number of them other than
+/// `count`.
+Status take_numbers(const ElementKind& kind, const Descriptor* given, std::string_view what,
+                    std::int64_t count, std::optional<Dense>& numbers) {
+  TESSERA_RETURN_IF_ERROR(check_counted(given, what));
+  TESSERA_RETURN_IF_ERROR(check_elements(kind, given, what));
+  numbers.emplace(*given);
+  return numbers->count() == count ? Status()
+                                   : Status::error(Code::invalid_argument,
+                                                   fmt::format("{} has {} numbers for {} elements",
+                                                               what, numbers->count(), count));
+}
+
+/// The arguments of change_elements, converted for C.
+struct ListedAtomics {
+  Numbers places;
+  std::int64_t count = 0;
+  std::optional<Dense> operands;
+  std::optional<Dense> expected;
+  std::optional<Dense> before;
+};
+
 }  // namespace
 
 extern "C" {
@@ -206,11 +228,13 @@ int tessera_f_transfer_section(const Cell* cell, int kind, const Descriptor* lo,
         return tessera_array_get_section(array, box.lo.data(), box.hi.data(), c_steps.data(),
                                          memory.data, memory.strides.data(), handle);
       case Kind::accumulate:
-        break;
+        return tessera_array_accumulate_section(array, box.lo.data(), box.hi.data(), c_steps.data(),
+                                                memory.data, memory.strides.data(),
+                                                factor.address(), handle);
     }
-    return tessera_array_accumulate_section(array, box.lo.data(), box.hi.data(), c_steps.data(),
-                                            memory.data, memory.strides.data(), factor.address(),
-                                            handle);
+    return tessera_array_accumulate_section_by(array, box.lo.data(), box.hi.data(), c_steps.data(),
+                                               op_of(what), memory.data, memory.strides.data(),
+                                               handle);
   });
 }
 
@@ -240,11 +264,13 @@ int tessera_f_transfer_periodic(const Cell* cell, int kind, const Descriptor* lo
         return tessera_array_get_periodic(array, box.lo.data(), box.hi.data(), periodic,
                                           memory.data, memory.strides.data(), handle);
       case Kind::accumulate:
-        break;
+        return tessera_array_accumulate_periodic(array, box.lo.data(), box.hi.data(), periodic,
+                                                 memory.data, memory.strides.data(),
+                                                 factor.address(), handle);
     }
-    return tessera_array_accumulate_periodic(array, box.lo.data(), box.hi.data(), periodic,
-                                             memory.data, memory.strides.data(), factor.address(),
-                                             handle);
+    return tessera_array_accumulate_periodic_by(array, box.lo.data(), box.hi.data(), periodic,
+                                                op_of(what), memory.data, memory.strides.data(),
+                                                handle);
   });
 }
 
@@ -275,11 +301,13 @@ int tessera_f_transfer_field(const Cell* cell, int kind, const Descriptor* lo, c
         return tessera_array_get_field(array, box.lo.data(), box.hi.data(), first, bytes,
                                        memory.data, memory.strides.data(), handle);
       case Kind::accumulate:
-        break;
+        return tessera_array_accumulate_field(array, box.lo.data(), box.hi.data(), first, type,
+                                              memory.data, memory.strides.data(), factor.address(),
+                                              handle);
     }
-    return tessera_array_accumulate_field(array, box.lo.data(), box.hi.data(), first, type,
-                                          memory.data, memory.strides.data(), factor.address(),
-                                          handle);
+    return tessera_array_accumulate_field_by(array, box.lo.data(), box.hi.data(), first, type,
+                                             op_of(what), memory.data, memory.strides.data(),
+                                             handle);
   });
 }
 
@@ -353,17 +381,9 @@ int tessera_f_transfer_list(const Cell* cell, int kind, const Descriptor* places
   std::optional<Dense> local;
   const auto take = [&](const ArrayBase& of) -> Status {
     TESSERA_ASSIGN_OR_RETURN(where, indices_of(of, places));
-    TESSERA_RETURN_IF_ERROR(check_counted(values, "values"));
-    TESSERA_RETURN_IF_ERROR(check_elements(of.element(), values, "values"));
     TESSERA_ASSIGN_OR_RETURN(factor, scalar_of(of.element(), alpha, "alpha"));
     count = std::ssize(where) / of.ndims();
-    local.emplace(*values);
-    if (local->count() != count) {
-      return Status::error(
-          Code::invalid_argument,
-          fmt::format("values has {} numbers for {} elements", local->count(), count));
-    }
-    return {};
+    return take_numbers(of.element(), values, "values", count, local);
   };
   const auto prepare = look_at(cell, array, take);
   const int code = run(name, prepare, [&] {
@@ -381,6 +401,45 @@ int tessera_f_transfer_list(const Cell* cell, int kind, const Descriptor* places
   });
   if (code == TESSERA_OK && what == Kind::get) {
     local->give_back();
+  }
+  return code;
+}
+
+/// Atomic changes of listed elements. The old values are written after the call returns if `handle`
+/// is given, so `before` must be dense then.
+int tessera_f_change_elements(const Cell* cell, int op, const Descriptor* places,
+                              const Descriptor* operands, const Descriptor* expected,
+                              const Descriptor* before, tessera_handle** handle) {
+  const tessera_array* array = nullptr;
+  ListedAtomics asked;
+  const auto take = [&](const ArrayBase& of) -> Status {
+    const ElementKind& kind = of.element();
+    TESSERA_ASSIGN_OR_RETURN(asked.places, indices_of(of, places));
+    asked.count = std::ssize(asked.places) / of.ndims();
+    TESSERA_RETURN_IF_ERROR(take_numbers(kind, operands, "operands", asked.count, asked.operands));
+    if (expected == nullptr && op == TESSERA_ATOMIC_COMPARE_SWAP) {
+      return Status::error(Code::invalid_argument, "expected is not present")
+          .hint("tessera_atomic_compare_swap compares each element with its expected value");
+    }
+    if (expected != nullptr) {
+      TESSERA_RETURN_IF_ERROR(
+          take_numbers(kind, expected, "expected", asked.count, asked.expected));
+    }
+    TESSERA_RETURN_IF_ERROR(take_numbers(kind, before, "before", asked.count, asked.before));
+    return handle == nullptr || !asked.before->is_copy()
+               ? Status()
+               : Status::error(Code::invalid_argument,
+                               "before is not contiguous; it must be if transfers is given");
+  };
+  const auto prepare = look_at(cell, array, take);
+  const int code = run("tessera_array%change_elements", prepare, [&] {
+    void* const compared = asked.expected ? asked.expected->data() : nullptr;
+    return tessera_array_change_elements(array, asked.count, asked.places.data(), op,
+                                         asked.operands->data(), compared, asked.before->data(),
+                                         handle);
+  });
+  if (code == TESSERA_OK && handle == nullptr) {
+    asked.before->give_back();
   }
   return code;
 }

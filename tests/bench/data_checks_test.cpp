@@ -249,6 +249,35 @@ TEST(CollectiveBuffers, FindAWrongElement) {
   }
 }
 
+TEST(CollectiveBuffers, FindAWrongElementOfUnevenBlocks) {
+  using Kind = Collective::Kind;
+  std::vector<CollectiveBuffers> all;
+  for (int rank = 0; rank < 3; ++rank) {
+    all.push_back({{Kind::alltoallv_uneven, 16}, rank, 3});
+    all.back().fill();
+  }
+  // Rank 0 sends 0, 2 and 4 elements, rank 1 sends 2, 4 and 0, rank 2 sends 4, 0 and 2.
+  EXPECT_EQ(all[1].sent(), (std::vector<std::int64_t>{2, 4, 0}));
+  EXPECT_EQ(all[1].received(), (std::vector<std::int64_t>{2, 4, 0}));
+  std::vector<double> right;
+  right.insert(right.end(), all[0].own().begin(), all[0].own().begin() + 2);
+  right.insert(right.end(), all[1].own().begin() + 2, all[1].own().end());
+  EXPECT_EQ(all[1].problem(right), "");
+  right[2] += 1;
+  EXPECT_NE(all[1].problem(right).find("element 2 of 6 on rank 1: "), std::string::npos);
+
+  std::vector<CollectiveBuffers> both = {{{Kind::gatherv, 16}, 0, 2}, {{Kind::gatherv, 16}, 1, 2}};
+  both[0].fill();
+  both[1].fill();
+  right.assign(both[0].own().begin(), both[0].own().end());
+  right.insert(right.end(), both[1].own().begin(), both[1].own().end());
+  EXPECT_EQ(right.size(), 2U + 4U);
+  EXPECT_EQ(both[0].problem(right), "");
+  EXPECT_TRUE(both[1].all().empty());
+  right.back() += 1;
+  EXPECT_NE(both[0].problem(right), "");
+}
+
 TEST(CollectiveBuffers, FindAWrongElementOfAnAlltoallv) {
   const Collective collective{Collective::Kind::alltoallv, 16};
   std::vector<CollectiveBuffers> both = {{collective, 0, 2}, {collective, 1, 2}};

@@ -378,6 +378,219 @@ static void change_elements_in_one_step(void) {
   release(array);
 }
 
+/* Section, box over the ends and field by other operations; each member has its own operands. */
+static void combine_parts(void) {
+  const int64_t extents[2] = {10, 8};
+  const int64_t lo[2] = {0, 1};
+  const int64_t hi[2] = {10, 8};
+  const int64_t steps[2] = {2, 3};
+  const int64_t corner_lo[2] = {9, -1};
+  const int64_t corner_hi[2] = {11, 1};
+  tessera_array* const array = make_array(TESSERA_I64, 2, extents, "A");
+  tessera_handle* handle = NULL;
+  int64_t greatest_of[5 * 3];
+  int64_t bits[4];
+  int64_t all[10 * 8];
+  for (int64_t i = 0; i < 5 * 3; ++i) {
+    greatest_of[i] = 10 * i + member;
+  }
+  for (int64_t i = 0; i < 4; ++i) {
+    bits[i] = (int64_t)1 << (16 + 8 * i + member);
+  }
+  CHECK_OK(tessera_array_accumulate_section_by(array, lo, hi, steps, TESSERA_ACCUMULATE_MAX,
+                                               greatest_of, NULL, NULL));
+  CHECK_OK(tessera_array_sync(array));
+  CHECK_OK(tessera_array_accumulate_periodic_by(array, corner_lo, corner_hi, 3,
+                                                TESSERA_ACCUMULATE_BIT_OR, bits, NULL, &handle));
+  CHECK(handle != NULL);
+  CHECK_OK(tessera_handle_wait(&handle));
+  CHECK_OK(tessera_array_sync(array));
+  CHECK_OK(tessera_array_get(array, NULL, NULL, all, NULL));
+  const int64_t of_each = ((int64_t)1 << members) - 1;
+  const int64_t corners[4] = {9 * 8 + 7, 9 * 8, 7, 0};
+  for (int64_t i = 0; i < 4; ++i) {
+    CHECK_EQUAL(all[corners[i]] >> 16, of_each << (8 * i));
+    all[corners[i]] &= 0xffff;
+  }
+  for (int64_t i = 0; i < 10 * 8; ++i) {
+    const int is_in_section = i / 8 % 2 == 0 && i % 8 % 3 == 1;
+    CHECK_EQUAL(all[i], is_in_section ? 10 * (3 * (i / 16) + i % 8 / 3) + members - 1 : 0);
+  }
+  CHECK_ERROR(tessera_array_accumulate_section_by(array, lo, hi, steps, 7, all, NULL, NULL),
+              TESSERA_INVALID_ARGUMENT, "accumulate by operation 7, which does not exist");
+  CHECK_ERROR(tessera_array_accumulate_periodic_by(array, lo, hi, 3, -1, all, NULL, NULL),
+              TESSERA_INVALID_ARGUMENT, "accumulate by operation -1, which does not exist");
+  release(array);
+}
+
+static void combine_fields(void) {
+  const int64_t extent = 12;
+  tessera_array* const array =
+      make_array(tessera_type_opaque(sizeof(Particle)), 1, &extent, "particles");
+  const int64_t at = (int64_t)offsetof(Particle, charge);
+  int32_t charges[12];
+  Particle all[12];
+  for (int32_t i = 0; i < 12; ++i) {
+    charges[i] = -i - (int32_t)member;
+  }
+  CHECK_OK(tessera_array_accumulate_field_by(array, NULL, NULL, at, TESSERA_I32,
+                                             TESSERA_ACCUMULATE_MIN, charges, NULL, NULL));
+  CHECK_OK(tessera_array_sync(array));
+  CHECK_OK(tessera_array_get(array, NULL, NULL, all, NULL));
+  for (int32_t i = 0; i < 12; ++i) {
+    CHECK_EQUAL(all[i].charge, -i - (int32_t)members + 1);
+    CHECK_EQUAL(all[i].number, 0);
+  }
+  CHECK_ERROR(tessera_array_accumulate_field_by(array, NULL, NULL, 0, TESSERA_F64,
+                                                TESSERA_ACCUMULATE_BIT_XOR, all, NULL, NULL),
+              TESSERA_UNSUPPORTED, "accumulate by bit_xor of float64 elements");
+  CHECK_ERROR(
+      tessera_array_accumulate_field_by(array, NULL, NULL, at, TESSERA_I32, 6, charges, NULL, NULL),
+      TESSERA_INVALID_ARGUMENT, "accumulate by operation 6, which does not exist");
+  CHECK_ERROR(tessera_array_accumulate_field_by(array, NULL, NULL, 0, -8, TESSERA_ACCUMULATE_MIN,
+                                                charges, NULL, NULL),
+              TESSERA_INVALID_ARGUMENT, "no element type");
+  release(array);
+}
+
+/* All elements of a matrix, the last first, and one a second time. */
+enum { listed_rows = 7, listed_columns = 3, listed_count = listed_rows * listed_columns + 1 };
+
+static void list_all(int64_t places[2 * listed_count]) {
+  for (int64_t i = 0; i < listed_count; ++i) {
+    const int64_t place = i == 0 ? 4 : listed_count - 1 - i;
+    places[2 * i] = place / listed_columns;
+    places[2 * i + 1] = place % listed_columns;
+  }
+}
+
+/* Each sum of all members is different; one compare-and-swap of each element succeeds. */
+static void change_listed_elements(void) {
+  const int64_t extents[2] = {listed_rows, listed_columns};
+  tessera_array* const array = make_array(TESSERA_I64, 2, extents, "claims");
+  tessera_handle* handle = NULL;
+  int64_t places[2 * listed_count];
+  int64_t operands[listed_count];
+  int64_t expected[listed_count];
+  int64_t before[listed_count];
+  int64_t all[listed_rows * listed_columns];
+  list_all(places);
+  for (int64_t i = 0; i < listed_count; ++i) {
+    operands[i] = 1;
+  }
+  CHECK_OK(tessera_array_change_elements(array, listed_count, places, TESSERA_ATOMIC_ADD, operands,
+                                         NULL, before, NULL));
+  before[listed_count - 5] += before[0]; /* element 4 */
+  CHECK_OK(tessera_team_allreduce(team, before + 1, listed_count - 1, TESSERA_I64, TESSERA_SUM));
+  for (int64_t i = 1; i < listed_count; ++i) {
+    const int64_t sums = i == listed_count - 5 ? 2 * members : members;
+    CHECK_EQUAL(before[i], sums * (sums - 1) / 2);
+    expected[i] = sums;
+    operands[i] = 100 + member;
+  }
+  CHECK_OK(tessera_array_sync(array));
+  CHECK_OK(tessera_array_change_elements(array, listed_count - 1, places + 2,
+                                         TESSERA_ATOMIC_COMPARE_SWAP, operands + 1, expected + 1,
+                                         before + 1, &handle));
+  CHECK(handle != NULL);
+  CHECK_OK(tessera_handle_wait(&handle));
+  CHECK_OK(tessera_array_sync(array));
+  CHECK_OK(tessera_array_get(array, NULL, NULL, all, NULL));
+  for (int64_t i = 1; i < listed_count; ++i) {
+    const int64_t winner = all[listed_count - 1 - i] - 100;
+    CHECK(winner >= 0 && winner < members);
+    CHECK_EQUAL(before[i], winner == member ? expected[i] : winner + 100);
+  }
+  release(array);
+}
+
+/* The other operations, on words of 4 bytes, of each member. */
+static void change_listed_bits(void) {
+  const int64_t extents[2] = {listed_rows, listed_columns};
+  tessera_array* const array = make_array(TESSERA_I32, 2, extents, "bits");
+  int64_t places[2 * listed_count];
+  int32_t operands[listed_count];
+  int32_t before[listed_count];
+  int32_t all[listed_rows * listed_columns];
+  const int32_t of_all = (int32_t)((1 << members) - 1);
+  const struct {
+    tessera_atomic_op op;
+    int32_t operand;
+    int32_t result;
+  } steps[] = {
+      {TESSERA_ATOMIC_MAX, (int32_t)member, (int32_t)members - 1},
+      {TESSERA_ATOMIC_MIN, -(int32_t)member - 1, -(int32_t)members},
+      {TESSERA_ATOMIC_BIT_AND, 0, 0},
+      {TESSERA_ATOMIC_BIT_OR, (int32_t)(1 << member), of_all},
+      {TESSERA_ATOMIC_BIT_XOR, (int32_t)(3 << (2 * member)),
+       of_all ^ (int32_t)((1 << 2 * members) - 1)},
+      {TESSERA_ATOMIC_SWAP, 77, 77},
+  };
+  list_all(places);
+  for (size_t step = 0; step < sizeof steps / sizeof steps[0]; ++step) {
+    for (int64_t i = 0; i < listed_count; ++i) {
+      operands[i] = steps[step].operand;
+    }
+    CHECK_OK(tessera_array_change_elements(array, listed_count - 1, places + 2, steps[step].op,
+                                           operands, NULL, before, NULL));
+    CHECK_OK(tessera_array_sync(array));
+    CHECK_OK(tessera_array_get(array, NULL, NULL, all, NULL));
+    for (int64_t i = 0; i < listed_rows * listed_columns; ++i) {
+      CHECK_EQUAL(all[i], steps[step].result);
+    }
+    CHECK_OK(tessera_array_sync(array));
+  }
+  release(array);
+}
+
+static void refuse_listed_changes(void) {
+  const int64_t extents[2] = {listed_rows, listed_columns};
+  tessera_array* const array = make_array(TESSERA_U32, 2, extents, "words");
+  tessera_array* const reals = make_matrix(listed_rows, listed_columns, "reals");
+  const int64_t places[4] = {0, 0, 6, 3};
+  const uint32_t ones[2] = {1, 1};
+  uint32_t before[2] = {9, 9};
+  tessera_handle* handle = NULL;
+  CHECK_ERROR(
+      tessera_array_change_elements(array, 2, places, TESSERA_ATOMIC_ADD, ones, NULL, before, NULL),
+      TESSERA_OUT_OF_RANGE, "entry 1 of the list");
+  CHECK_OK(tessera_array_change_elements(array, 2, places, TESSERA_ATOMIC_ADD, ones, NULL, before,
+                                         &handle));
+  CHECK_ERROR(tessera_handle_wait(&handle), TESSERA_OUT_OF_RANGE, "array 'words'");
+  CHECK_OK(tessera_array_sync(array));
+  CHECK_OK(tessera_array_get_element(array, places, before));
+  CHECK_EQUAL(before[0], 0);
+  CHECK_ERROR(
+      tessera_array_change_elements(array, 1, places, TESSERA_ATOMIC_MIN, ones, NULL, before, NULL),
+      TESSERA_UNSUPPORTED, "atomic minimum and maximum are not for the unsigned elements");
+  CHECK_ERROR(tessera_array_change_elements(array, 1, places, 8, ones, NULL, before, NULL),
+              TESSERA_INVALID_ARGUMENT, "atomic operation 8, which does not exist");
+  CHECK_ERROR(tessera_array_change_elements(array, 1, places, -1, ones, NULL, before, NULL),
+              TESSERA_INVALID_ARGUMENT, "atomic operation -1, which does not exist");
+  CHECK_ERROR(tessera_array_change_elements(array, 1, places, TESSERA_ATOMIC_COMPARE_SWAP, ones,
+                                            NULL, before, NULL),
+              TESSERA_INVALID_ARGUMENT, "expected values is null");
+  CHECK_ERROR(
+      tessera_array_change_elements(array, 1, places, TESSERA_ATOMIC_ADD, NULL, NULL, before, NULL),
+      TESSERA_INVALID_ARGUMENT, "operands is null");
+  CHECK_ERROR(
+      tessera_array_change_elements(array, 1, places, TESSERA_ATOMIC_ADD, ones, NULL, NULL, NULL),
+      TESSERA_INVALID_ARGUMENT, "before is null");
+  CHECK_ERROR(
+      tessera_array_change_elements(array, 1, NULL, TESSERA_ATOMIC_ADD, ones, NULL, before, NULL),
+      TESSERA_INVALID_ARGUMENT, "places is null");
+  CHECK_ERROR(tessera_array_change_elements(array, -1, places, TESSERA_ATOMIC_ADD, ones, NULL,
+                                            before, NULL),
+              TESSERA_INVALID_ARGUMENT, "-1");
+  CHECK_ERROR(
+      tessera_array_change_elements(reals, 1, places, TESSERA_ATOMIC_ADD, ones, NULL, before, NULL),
+      TESSERA_INVALID_ARGUMENT, "do not support atomic operations");
+  CHECK_OK(
+      tessera_array_change_elements(array, 0, NULL, TESSERA_ATOMIC_ADD, NULL, NULL, NULL, NULL));
+  release(reals);
+  release(array);
+}
+
 const Case transfer_cases[] = {{"put_and_get_boxes", put_and_get_boxes},
                                {"accumulate_boxes", accumulate_boxes},
                                {"combine_and_grow", combine_and_grow},
@@ -388,4 +601,9 @@ const Case transfer_cases[] = {{"put_and_get_boxes", put_and_get_boxes},
                                {"take_lists", take_lists},
                                {"take_elements", take_elements},
                                {"change_elements_in_one_step", change_elements_in_one_step},
+                               {"combine_parts", combine_parts},
+                               {"combine_fields", combine_fields},
+                               {"change_listed_elements", change_listed_elements},
+                               {"change_listed_bits", change_listed_bits},
+                               {"refuse_listed_changes", refuse_listed_changes},
                                {NULL, NULL}};

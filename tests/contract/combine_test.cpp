@@ -9,6 +9,7 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -229,30 +230,72 @@ TEST_P(Combine, ByAllRanksAtOnceLosesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(All, Combine, testing::ValuesIn(combinations()), name_of_combination);
 
-// A NaN wins on either side, in runs and in rows.
+constexpr std::size_t nan_count = 37;
+
+// Each way to accumulate `nan_count` elements.
+template <class T>
+std::vector<std::function<Status(Job&, RemoteAddress, const T*, const Scale&)>> ways_to_combine() {
+  constexpr auto stride = static_cast<std::int64_t>(2 * sizeof(T));
+  const CopyShape every_second = CopyShape::rows(sizeof(T), nan_count / 2, stride, stride);
+  return {
+      [](Job& job, RemoteAddress at, const T* from, const Scale& scale) {
+        return accumulate(job, at, from, nan_count * sizeof(T), scale);
+      },
+      [](Job& job, RemoteAddress at, const T* from, const Scale& scale) {
+        return accumulate_async(job, at, from, nan_count * sizeof(T), scale).wait();
+      },
+      [every_second](Job& job, RemoteAddress at, const T* from, const Scale& scale) -> Status {
+        constexpr std::size_t last = nan_count - 1;
+        TESSERA_RETURN_IF_ERROR(accumulate(job, at, from, every_second, scale));
+        TESSERA_RETURN_IF_ERROR(accumulate(job, at + sizeof(T), from + 1, every_second, scale));
+        return accumulate(job, at + last * sizeof(T), from + last, sizeof(T), scale);
+      },
+      [](Job& job, RemoteAddress at, const T* from, const Scale& scale) {
+        std::vector<Fragment> pieces;
+        for (std::size_t i = 0; i < nan_count; ++i) {
+          pieces.push_back({const_cast<T*>(from + i), i * sizeof(T), sizeof(T)});
+        }
+        return accumulate(job, at, pieces, scale);
+      },
+      [](Job& job, RemoteAddress at, const T* from, const Scale& scale) -> Status {
+        Aggregate kept(job);
+        for (std::size_t i = 0; i < nan_count; ++i) {
+          TESSERA_RETURN_IF_ERROR(kept.accumulate(at + i * sizeof(T), from + i, sizeof(T), scale));
+        }
+        return kept.start().wait();
+      }};
+}
+
+// A NaN wins on either side, in every form of an accumulate, on another rank and on this one.
 template <class T>
 void expect_nans_to_win(Job& job, AccumulateOp op) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
-  Region region = Region::allocate(job.world(), 8 * sizeof(T)).value();
-  const RemoteAddress at = region.at(neighbour(job));
-  const std::vector<T> before{nan, 1, nan, -1, nan, 1, nan, -1};
-  const std::vector<T> source{1, nan, nan, 0, 1, nan, nan, 0};
-  ASSERT_TRUE(ok(put(job, at, before.data(), 8 * sizeof(T))));
+  constexpr std::uint64_t bytes = nan_count * sizeof(T);
+  Region region = Region::allocate(job.world(), 2 * bytes).value();
+  std::vector<T> before;
+  std::vector<T> source;
+  for (std::size_t i = 0; i < nan_count; ++i) {
+    before.push_back(i % 4 == 0 || i % 4 == 2 ? -nan : T{-1});
+    source.push_back(i % 4 == 1 || i % 4 == 2 ? nan : static_cast<T>(i));
+  }
   const Scale scale = Scale::by(op, element_type<T>());
-  ASSERT_TRUE(ok(accumulate(job, at, source.data(), 4 * sizeof(T), scale)));
-  constexpr auto step = static_cast<std::int64_t>(sizeof(T));
-  ASSERT_TRUE(ok(accumulate(job, at + 4 * sizeof(T), source.data() + 4,
-                            CopyShape::rows(sizeof(T), 2, 2 * step, 2 * step), scale)));
-  ASSERT_TRUE(ok(accumulate(job, at + 5 * sizeof(T), source.data() + 5,
-                            CopyShape::rows(sizeof(T), 2, 2 * step, 2 * step), scale)));
-  std::vector<T> found(8);
-  ASSERT_TRUE(ok(get(job, at, found.data(), 8 * sizeof(T))));
-  for (std::size_t i = 0; i < 8; ++i) {
-    if (i % 4 == 3) {
-      EXPECT_EQ(found[i], op == AccumulateOp::min ? T{-1} : T{0}) << "element " << i;
-    } else {
-      EXPECT_TRUE(std::isnan(found[i])) << "element " << i << " is " << found[i];
+  std::size_t way = 0;
+  for (const auto& combine : ways_to_combine<T>()) {
+    for (const RemoteAddress at :
+         {region.at(neighbour(job)), region.at(neighbour(job, 0), bytes)}) {
+      ASSERT_TRUE(ok(put(job, at, before.data(), bytes)));
+      ASSERT_TRUE(ok(combine(job, at, source.data(), scale)));
+      std::vector<T> found(before.size());
+      ASSERT_TRUE(ok(get(job, at, found.data(), bytes)));
+      for (std::size_t i = 0; i < nan_count; ++i) {
+        const T element = found[i];
+        const T greater = op == AccumulateOp::min ? T{-1} : static_cast<T>(i);
+        EXPECT_TRUE(i % 4 == 3 ? element == greater : std::isnan(element))
+            << "way " << way << ", rank " << at.rank.value << ", element " << i << " is "
+            << element;
+      }
     }
+    ++way;
   }
 }
 
@@ -262,6 +305,30 @@ TEST(CombineNaN, WinsOnEitherSide) {
       expect_nans_to_win<float>(job, op);
       expect_nans_to_win<double>(job, op);
     }
+  });
+}
+
+TEST(CombineNaN, StaysWhateverOtherRanksCombine) {
+  on_ranks([](Job& job) {
+    constexpr std::int64_t count = 8;
+    Region region = Region::allocate(job.world(), count * sizeof(double)).value();
+    const RemoteAddress at = region.at(TeamRank{0});
+    const Scale greatest = Scale::by(AccumulateOp::max, ElementType::f64);
+    for (int round = 0; round < 20; ++round) {
+      std::vector<double> numbers(count, job.rank().value + 10.0 * round);
+      if (round == 10 && job.rank().value == job.size() - 1) {
+        numbers[3] = std::numeric_limits<double>::quiet_NaN();
+      }
+      ASSERT_TRUE(ok(accumulate(job, at, numbers.data(), count * sizeof(double), greatest)));
+    }
+    ASSERT_TRUE(ok(job.barrier()));
+    std::vector<double> found(count);
+    ASSERT_TRUE(ok(get(job, at, found.data(), count * sizeof(double))));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_TRUE(i == 3 ? std::isnan(found[i]) : found[i] == job.size() - 1 + 190.0)
+          << "element " << i << " is " << found[i];
+    }
+    ASSERT_TRUE(ok(job.barrier()));
   });
 }
 

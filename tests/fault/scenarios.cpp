@@ -604,6 +604,7 @@ constexpr std::array all{
     Scenario{"inside_allocations", repeat<allocate_and_free>,
              repeat_until_it_fails<allocate_and_free>},
     Scenario{"inside_halo_updates", exchange_ghosts_to_the_end, exchange_ghosts},
+    Scenario{"inside_output_appends", append_steps_to_the_end, append_steps},
     Scenario{"streaming_puts", stream_as_victim<put_piece>, stream<put_piece>},
     Scenario{"streaming_gets", stream_as_victim<get_piece>, stream<get_piece>},
     Scenario{"streaming_accumulates", stream_as_victim<accumulate_piece>, stream<accumulate_piece>},

@@ -70,6 +70,10 @@ const Scenario* find_scenario(std::string_view name);
 /// them.
 rma::Status carry_on(Stage& stage);
 
+/// Appends time steps to a file until that fails; output_scenario.cpp.
+rma::Status append_steps(Stage& stage);
+void append_steps_to_the_end(Stage& stage);
+
 /// Runs a scenario "node:…", which has several nodes; these scenarios report themselves.
 rma::Status play_on_nodes(std::string_view name, rma::Job& job, const Line& line);
 

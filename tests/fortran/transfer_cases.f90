@@ -17,6 +17,9 @@ contains
     call run_case("transfer.strided_buffers", strided_buffers, .true.)
     call run_case("transfer.accumulate", accumulates, .true.)
     call run_case("transfer.combine", combines, .true.)
+    call run_case("transfer.combine_parts", combine_parts, .true.)
+    call run_case("transfer.change_elements", changes, .true.)
+    call run_case("transfer.change_errors", change_errors, .true.)
     call run_case("transfer.async", asyncs, .true.)
     call run_case("transfer.sections", sections_of_arrays, .true.)
     call run_case("transfer.periodic", periodic, .true.)
@@ -157,6 +160,119 @@ contains
     call a%grow(3_int64, stat=code)
     call check(code == tessera_invalid_argument, "arrays do not shrink")
   end subroutine combines
+
+  ! Sections, boxes over the ends and components, with operands of each member.
+  subroutine combine_parts()
+    type(tessera_array) :: a, c
+    type(tessera_transfers) :: transfers
+    type(particle) :: particles(8)
+    integer :: all_of(10, 8), expected(10, 8), greatest(5, 3), i
+    integer, asynchronous :: bits(2, 2)
+    greatest = reshape([(10 * i + member, i = 1, 15)], [5, 3])
+    bits = reshape([(ishft(1, 8 + 4 * i), i = 1, 4)], [2, 2])
+    call a%create(job, tessera_int32, [10, 8], name="A", team=team)
+    call a%accumulate_section_by([1, 2], [10, 8], [2, 3], greatest, tessera_accumulate_max)
+    call a%sync()
+    call a%accumulate_periodic_by([10, 0], [11, 1], [.true., .true.], bits, &
+        tessera_accumulate_bit_or, transfers)
+    call transfers%wait()
+    call a%sync()
+    call a%get([1, 1], [10, 8], all_of)
+    expected = 0
+    expected(1:10:2, 2:8:3) = greatest - member + members - 1
+    expected(10, 8) = ior(expected(10, 8), bits(1, 1))
+    expected(1, 8) = ior(expected(1, 8), bits(2, 1))
+    expected(10, 1) = ior(expected(10, 1), bits(1, 2))
+    expected(1, 1) = ior(expected(1, 1), bits(2, 2))
+    call check(all(all_of == expected), "of sections and over the ends")
+    call a%accumulate_section_by([1, 2], [10, 8], [2, 3], greatest, 9, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "accumulate by operation 9, which does not exist")
+    call a%accumulate_periodic_by([1, 1], [2, 2], [.true., .true.], bits, 6, stat=code, &
+        errmsg=message)
+    call check_error(tessera_invalid_argument, "accumulate by operation 6, which does not exist")
+    call c%create(job, tessera_element_like(particles(1)), 8, name="P", team=team)
+    call c%accumulate_field_by(1, 8, 16_int64, [(-i - member, i = 1, 8)], tessera_accumulate_min)
+    call c%sync()
+    call c%get(1, 8, particles)
+    call check(all(particles%number == [(-i - members + 1, i = 1, 8)]), "of components")
+    call check(all(particles%x == 0), "and of nothing else")
+    call c%accumulate_field_by(1, 8, 0_int64, particles%x, tessera_accumulate_bit_and, stat=code, &
+        errmsg=message)
+    call check_error(tessera_unsupported, "accumulate by bit_and of float64 elements")
+  end subroutine combine_parts
+
+  ! Of each listed element one member's claim succeeds; all sums are different.
+  subroutine changes()
+    type(tessera_array) :: a, v
+    type(tessera_transfers) :: transfers
+    integer :: places(2, 6), i, list(4)
+    integer(int64) :: old(6), claims(6), winners(6), wide(2, 6)
+    integer(int64), asynchronous :: seen(6)
+    places = reshape([1, 1, 9, 7, 3, 4, 9, 1, 2, 2, 5, 6], [2, 6])
+    call a%create(job, tessera_int64, [9, 7], name="claims", team=team)
+    old = 0
+    claims = member + 1
+    call a%change_elements(places, tessera_atomic_compare_swap, claims, seen, old, transfers)
+    call transfers%wait()
+    call a%sync()
+    call a%gather(places, winners)
+    call check(all(winners >= 1 .and. winners <= members), "each is claimed")
+    call check(all(seen == merge(old, winners, winners == claims)), "by one member")
+    call a%sync()
+    wide = -1
+    call a%change_elements(places(:, 6:1:-1), tessera_atomic_swap, claims, wide(2, :))
+    call check(all(wide(1, :) == -1) .and. all(wide(2, :) >= 1), "old values in a section")
+    call make_vector(v, tessera_int32, 4, "v")
+    call v%change_elements([(i, i = 1, 4)], tessera_atomic_add, [1, 2, 3, 4], list)
+    call check(all(modulo(list, [1, 2, 3, 4]) == 0), "before an addition")
+    call v%sync()
+    call v%change_elements([2, 3], tessera_atomic_max, [member, 99 + member], list(1:2))
+    call v%change_elements([1], tessera_atomic_min, [-member - 1], list(1:1))
+    call v%sync()
+    call v%get(1, 4, list)
+    call check(all(list == [-members, max(2 * members, members - 1), &
+        max(3 * members, 98 + members), 4 * members]), "least and greatest")
+    call v%sync()
+    call v%change_elements([1, 2, 3, 4], tessera_atomic_bit_and, [0, 0, 0, 0], list)
+    call v%sync()
+    call v%change_elements([1, 2], tessera_atomic_bit_or, ishft([1, 2], member), list(1:2))
+    call v%change_elements([3, 4], tessera_atomic_bit_xor, ishft([1, 2], member), list(1:2))
+    call v%sync()
+    call v%get(1, 4, list)
+    call check(all(list == ishft(1, members) * [1, 2, 1, 2] - [1, 2, 1, 2]), "bits")
+  end subroutine changes
+
+  subroutine change_errors()
+    type(tessera_array) :: a, v
+    type(tessera_transfers) :: transfers
+    integer :: list(4)
+    real(real64) :: x(2), y(2)
+    integer, asynchronous :: wide(2, 4)
+    call make_vector(v, tessera_int32, 4, "v")
+    call v%change_elements([1, 5], tessera_atomic_add, [1, 1], list(1:2), stat=code, errmsg=message)
+    call check_error(tessera_out_of_range, "the index (5) lies outside the array")
+    call v%change_elements([1, 2], 8, [1, 1], list(1:2), stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "atomic operation 8, which does not exist")
+    call v%change_elements([1, 2], tessera_atomic_add, [1], list(1:2), stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "operands has 1 numbers for 2 elements")
+    call v%change_elements([1, 2], tessera_atomic_add, [1, 1], list, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "before has 4 numbers for 2 elements")
+    call v%change_elements([1, 2], tessera_atomic_compare_swap, [1, 1], list(1:2), stat=code, &
+        errmsg=message)
+    call check_error(tessera_invalid_argument, "expected is not present")
+    call v%change_elements([1, 2], tessera_atomic_add, [1_int64, 1_int64], list(1:2), stat=code, &
+        errmsg=message)
+    call check_error(tessera_invalid_argument, "operands is integer(int64)")
+    call v%change_elements([1, 2, 3, 4], tessera_atomic_add, [1, 1, 1, 1], wide(2, :), &
+        transfers=transfers, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "before is not contiguous")
+    call make_vector(a, tessera_real64, 4, "a")
+    x = 1
+    call a%change_elements([1, 2], tessera_atomic_add, x, y, stat=code, errmsg=message)
+    call check_error(tessera_invalid_argument, "do not support atomic operations")
+    call v%get(1, 4, list)
+    call check(all(list == 0), "nothing was changed")
+  end subroutine change_errors
 
   subroutine asyncs()
     type(tessera_array) :: a

@@ -87,6 +87,43 @@ Bytes atomic(AtomicRequest::Kind kind, int bytes) {
   return descriptor;
 }
 
+Bytes combine(AccumulateOp op, ElementType type, const CopyShape& rows) {
+  Bytes bytes;
+  encode_accumulate(Scale::by(op, type), rows, bytes);
+  return bytes;
+}
+
+Bytes atomics(AtomicRequest::Kind kind, int bytes, const std::vector<std::uint64_t>& offsets) {
+  std::vector<AtomicList::Item> items;
+  for (const std::uint64_t offset : offsets) {
+    items.push_back({.offset = offset, .operand = static_cast<std::int64_t>(offset) - 30});
+  }
+  Bytes descriptor;
+  encode_atomics({kind, bytes, items}, descriptor);
+  return descriptor;
+}
+
+// Requests that later versions of the wire format added.
+void add_lists_and_operations(std::vector<std::pair<std::string, FrameSequence>>& all) {
+  using Of = AtomicRequest::Kind;
+  all.emplace_back("atomic-lists", FrameSequence());
+  all.back()
+      .second.then(on(Kind::atomic, first, first_owner, 8), atomics(Of::fetch_min, 8, {0, 64, 16}))
+      .then(on(Kind::atomic, strict, second_owner, 0), atomics(Of::compare_swap, 4, {4, 4, 1000}))
+      .then(on(Kind::atomic, strict, second_owner, 0), atomics(Of::fetch_xor, 4, {0, 8}))
+      .then(on(Kind::atomic, strict, second_owner, 0), atomics(Of::fetch_max, 8, {0, 1'000'000}))
+      .then(on(Kind::atomic, first, first_owner, 0), atomics(Of::fetch_or, 8, {0, 12}));
+  all.emplace_back("combines", FrameSequence());
+  all.back()
+      .second
+      .then(on(Kind::accumulate, first, first_owner, 8),
+            combine(AccumulateOp::max, ElementType::f32, CopyShape::contiguous(4000)), 4000)
+      .then(on(Kind::accumulate, strict, second_owner, 16),
+            combine(AccumulateOp::bit_xor, ElementType::u16, CopyShape::rows(8, 10, 8, 24)), 80)
+      .then(on(Kind::accumulate, first, first_owner, 0),
+            combine(AccumulateOp::min, ElementType::i64, CopyShape::contiguous(8)), 8);
+}
+
 std::vector<std::pair<std::string, FrameSequence>> sequences() {
   std::vector<std::pair<std::string, FrameSequence>> all;
   const auto add = [&](const char* name) -> FrameSequence& {
@@ -150,6 +187,7 @@ std::vector<std::pair<std::string, FrameSequence>> sequences() {
       .then(on(Kind::get, strict, second_owner, 1016, 0, 1))
       .then(on(Kind::notify, {}, WorldRank{2}, 0))
       .then(on(Kind::value, {}, first_owner, 0));
+  add_lists_and_operations(all);
   return all;
 }
 

@@ -5,12 +5,14 @@
 #include <vector>
 
 #include <tessera/arrays/array.hpp>
+#include <tessera/arrays/atomic_elements.hpp>
 #include <tessera/arrays/gather.hpp>
 #include <tessera/arrays/reductions.hpp>
 #include "docs/guide/snippets/expect.hpp"
 
 using namespace tessera::arrays;
 using guide::expect;
+using tessera::rma::AtomicOp;
 using tessera::rma::Handle;
 using tessera::rma::Job;
 using tessera::rma::require;
@@ -114,6 +116,14 @@ void change_elements_at_once(Job& job) {
   // [/atomic]
   expect(ticket >= 0 && ticket < job.size(), "each rank draws another ticket");
   expect(before == 0 || before == 17, "one of them was the first");
+  // [atomics]
+  const std::vector<Index> listed{{5}, {7}};
+  const std::vector<std::int64_t> least{-1, job.rank().value};
+  std::vector<std::int64_t> old(2);
+  require(change_elements<std::int64_t>(next, listed,
+                                        {.op = AtomicOp::min, .operands = least, .previous = old}));
+  // [/atomics]
+  expect((old[0] == 0 || old[0] == -1) && old[1] == 0, "zero, or another rank's");
 }
 
 void overlap(Job& job) {

@@ -35,8 +35,10 @@ struct Sides {
 /// an epoch of its own.
 class Epoch {
  public:
-  Epoch(const Window& window, int rank, int lock_type) noexcept
-      : window_(window), rank_(rank), lock_type_(lock_type) {}
+  /// `keeps_lock`: also an epoch of its own keeps its lock when it is renewed. MPI-2 cannot do
+  /// that.
+  Epoch(const Window& window, int rank, int lock_type, bool keeps_lock = false) noexcept
+      : window_(window), rank_(rank), lock_type_(lock_type), keeps_lock_(keeps_lock) {}
 
   [[nodiscard]] const Window& window() const noexcept { return window_; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -46,7 +48,7 @@ class Epoch {
   }
   /// Completes the earlier calls: at the target, or else at least locally.
   [[nodiscard]] Status renew(bool at_target) const {
-    if (window_.is_lock_all()) {
+    if (window_.is_lock_all() || keeps_lock_) {
       return at_target ? window_.flush(rank_) : window_.flush_local(rank_);
     }
     TESSERA_RETURN_IF_ERROR(window_.unlock(rank_));
@@ -61,6 +63,7 @@ class Epoch {
   const Window& window_;
   int rank_;
   int lock_type_;
+  bool keeps_lock_;
 };
 
 /// Completes calls as the method requires: none here, after every batch, or each at the target.

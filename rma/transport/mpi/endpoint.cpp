@@ -121,6 +121,17 @@ WindowEndpoint::WindowLocation WindowEndpoint::location_of(const Target& target)
           segment.mutexes()};
 }
 
+// The same for an accumulate.
+WindowEndpoint::WindowLocation WindowEndpoint::location_of(const Target& target,
+                                                           const Scale& scale) const noexcept {
+  WindowLocation location = location_of(target);
+  if (combines_in_epoch(location.window, scale)) {
+    location.lock_type = MPI_LOCK_EXCLUSIVE;
+    location.keeps_lock = true;
+  }
+  return location;
+}
+
 // `issue` makes the MPI calls in an epoch. A blocking operation is complete locally at return.
 template <class Issue>
 Status WindowEndpoint::start(const WindowLocation& location, bool changes, Completion& done,
@@ -134,7 +145,7 @@ Status WindowEndpoint::start(const WindowLocation& location, bool changes, Compl
   own.changes = changes;
   own.endpoint = this;
   own.done = &done;
-  const Epoch epoch(location.window, location.rank, location.lock_type);
+  const Epoch epoch(location.window, location.rank, location.lock_type, location.keeps_lock);
   {
     const std::lock_guard guard(mutex_);
     const auto mpi_guard = world_->lock_calls();
@@ -314,10 +325,11 @@ Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::si
 
 Status WindowEndpoint::accumulate(const Target& to, const void* from, const CopyShape& shape,
                                   const Scale& scale, Completion& done) {
-  const WindowLocation location = location_of(to);
-  const bool at_origin = adds_at_origin(location.window, scale);
+  const WindowLocation location = location_of(to, scale);
+  const bool adds_here = adds_at_origin(location.window, scale);
+  const bool at_origin = adds_here || location.keeps_lock;
   TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard owner_guard,
-                           OwnerMutexGuard::begin(location, needs_mutex(location, at_origin)));
+                           OwnerMutexGuard::begin(location, needs_mutex(location, adds_here)));
   const auto* const source = static_cast<const std::byte*>(from);
   const bool are_apart = runs_are_apart(shape, Which::remote);
   const bool by_swaps = uses_swaps(location.window, scale);
@@ -358,10 +370,24 @@ bool WindowEndpoint::adds_at_origin(const Window& window, const Scale& scale) co
   return !window.has_atomics() || (methods_.small_sums_saturate && is_small_integer(scale.type()));
 }
 
-// A minimum or maximum of floating-point numbers has a rule for NaNs, and MPI's has none. Without
-// compare-and-swaps that are atomic with accumulates, MPI's result for a NaN has to do.
+namespace {
+
+// A minimum or maximum of floating-point numbers has a rule for NaNs, and MPI's has none.
+bool has_rule_for_nans(const Scale& scale) noexcept {
+  return !scale.is_sum() && !is_integer(scale.type());
+}
+
+}  // namespace
+
+// If a window stays locked, and its compare-and-swaps are not atomic with its accumulates, MPI's
+// result for a NaN has to do.
 bool WindowEndpoint::uses_swaps(const Window& window, const Scale& scale) const noexcept {
-  return !scale.is_sum() && !is_integer(scale.type()) && has_atomics(window);
+  return has_rule_for_nans(scale) && has_atomics(window);
+}
+
+// Gets, combines and puts in one epoch. Its exclusive lock excludes all other accumulates.
+bool WindowEndpoint::combines_in_epoch(const Window& window, const Scale& scale) const noexcept {
+  return has_rule_for_nans(scale) && !window.is_lock_all() && !adds_at_origin(window, scale);
 }
 
 Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,
@@ -442,10 +468,11 @@ Status WindowEndpoint::get_fragments(const Target& from, Fragments fragments, Co
 
 Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragments,
                                             const Scale& scale, Completion& done) {
-  const WindowLocation location = location_of(to);
-  const bool at_origin = adds_at_origin(location.window, scale);
+  const WindowLocation location = location_of(to, scale);
+  const bool adds_here = adds_at_origin(location.window, scale);
+  const bool at_origin = adds_here || location.keeps_lock;
   TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard owner_guard,
-                           OwnerMutexGuard::begin(location, needs_mutex(location, at_origin)));
+                           OwnerMutexGuard::begin(location, needs_mutex(location, adds_here)));
   return start(location, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{location.window, location.rank, location.displacement, 0};
     if (at_origin) {

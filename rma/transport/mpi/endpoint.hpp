@@ -86,6 +86,7 @@ class WindowEndpoint : public Endpoint {
     bool excludes_atomics;  ///< accumulates exclude read-modify-writes
     bool has_conflicts;     ///< see WindowSegment
     detail::RemoteLocks* mutexes;
+    bool keeps_lock = false;  ///< see Epoch
   };
   class OwnerMutexGuard;
   /// A window that was changed since its last flush, and the target's rank in it.
@@ -94,6 +95,7 @@ class WindowEndpoint : public Endpoint {
     int rank;
   };
   [[nodiscard]] WindowLocation location_of(const Target& target) const noexcept;
+  [[nodiscard]] WindowLocation location_of(const Target& target, const Scale& scale) const noexcept;
   [[nodiscard]] static bool needs_mutex(const WindowLocation& location, bool at_origin) noexcept;
   /// Whether MPI does read-modify-writes here; they are then also atomic with its accumulates.
   [[nodiscard]] bool has_atomics(const Window& window) const noexcept {
@@ -125,6 +127,7 @@ class WindowEndpoint : public Endpoint {
   Result<const ListTypes*> cached_types(Fragments fragments, const AddedType& element);
   [[nodiscard]] bool adds_at_origin(const Window& window, const Scale& scale) const noexcept;
   [[nodiscard]] bool uses_swaps(const Window& window, const Scale& scale) const noexcept;
+  [[nodiscard]] bool combines_in_epoch(const Window& window, const Scale& scale) const noexcept;
   [[nodiscard]] Method method_of(Fragments fragments, bool accumulates,
                                  Status (*check_overlap)(Fragments)) const;
   [[nodiscard]] BatchCompleter completer_of(const Epoch& epoch, Method method) const noexcept;

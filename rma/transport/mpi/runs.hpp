@@ -70,8 +70,9 @@ Status accumulate_run(const Run& run, const std::byte* from, const Scale& scale)
 /// Cost: two round trips an element, one if it stays as it is.
 Status combine_by_swaps(const Run& run, const std::byte* from, const Scale& scale);
 /// Adds by getting, adding locally, and putting: as many runs at a time as fit its buffer.
-/// Requires: the caller holds the mutex of the slice's owner from the first add() to the end of
-/// finish(). Added runs do not overlap, unless finish() is called between them.
+/// Requires: from the first add() to the end of finish() the caller holds the mutex of the slice's
+/// owner, or the epoch keeps an exclusive lock. Added runs do not overlap, unless finish() is
+/// called between them.
 class OriginAccumulator {
  public:
   OriginAccumulator(const Scale& scale, const Epoch& epoch) : scale_(scale), epoch_(epoch) {}

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "tests/arrays/ghost_cells.hpp"
 #include "tests/arrays/ranks/model_array.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/random_shape.hpp"
 #include "tests/support/rank_main.hpp"
 
 namespace tessera::arrays {
@@ -136,6 +138,82 @@ TEST(HaloAccumulate, AddsLayersWiderThanBlocksToSeveralOwners) {
     check_accumulate<double>(job, team, {2 * team.size() + 1}, {5},
                              {.periodic = PeriodicDims().set()});
     check_accumulate<std::int32_t>(job, team, {3, 3}, {4, 4}, {.periodic = PeriodicDims().set()});
+  });
+}
+
+// An update copies corners from ghost cells that are left out, if their dimension is periodic and
+// not cut; they are added to elements nevertheless.
+TEST(HaloAccumulate, KeepsLeftOutCellsAndAddsTheirCornersToElements) {
+  on_team([](Job& job, Team& team) {
+    for (const unsigned long periodic : {0b111UL, 0b101UL, 0b010UL, 0b000UL}) {
+      for (unsigned long left_out = 1; left_out < 8; ++left_out) {
+        SCOPED_TRACE("periodic " + PeriodicDims(periodic).to_string() + ", left out " +
+                     PeriodicDims(left_out).to_string());
+        check_accumulate<std::int64_t>(
+            job, team, {9, 5, 7}, {1, 2, 1},
+            {.periodic = PeriodicDims(periodic), .left_out = PeriodicDims(left_out)});
+      }
+    }
+    check_accumulate<double>(job, team, {2 * team.size() + 1, 3}, {1, 2},
+                             {.periodic = PeriodicDims().set(), .left_out = PeriodicDims(0b10)});
+    check_accumulate<double>(
+        job, team, {11, 3}, {2, 1},
+        {.periodic = PeriodicDims().set(), .corners = false, .left_out = PeriodicDims(0b10)});
+  });
+}
+
+// No ghost cells in a dimension, or none that are updated.
+TEST(HaloAccumulate, TakesWidthsOfZero) {
+  on_team([](Job& job, Team& team) {
+    for (const unsigned long periodic : {0b111UL, 0b011UL, 0b000UL}) {
+      const PeriodicDims dims(periodic);
+      check_accumulate<double>(job, team, {7, 5, 9}, {1, 0, 2}, {.periodic = dims});
+      check_accumulate<float>(job, team, {7, 5, 9}, {0, 0, 1}, {.periodic = dims});
+      check_accumulate<std::int32_t>(job, team, {7, 5, 9}, {1, 2, 1},
+                                     {.periodic = dims, .widths = {1, 0, 1}});
+      check_accumulate<std::int32_t>(job, team, {7, 5, 9}, {1, 2, 1},
+                                     {.periodic = dims, .widths = {0, 2, 0}});
+      check_accumulate<std::int64_t>(
+          job, team, {7, 5, 9}, {1, 2, 1},
+          {.periodic = dims, .widths = {1, 0, 1}, .left_out = PeriodicDims(0b010)});
+      check_accumulate<std::int64_t>(
+          job, team, {7, 5, 9}, {1, 2, 1},
+          {.periodic = dims, .widths = {1, 1, 0}, .left_out = PeriodicDims(0b110)});
+    }
+  });
+}
+
+// Extents, widths and options of any kind, also arrays smaller than the team.
+TEST(HaloAccumulate, AgreesWithTheModelForRandomOptions) {
+  on_team([](Job& job, Team& team) {
+    std::uint64_t seed = rma::test::choose_seed();
+    ASSERT_TRUE(ok(team.broadcast_value(seed, rma::TeamRank{0})));
+    SCOPED_TRACE("--gtest_random_seed=" + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    const auto any = [&](std::int64_t least, std::int64_t most) {
+      return rma::test::random_in(random, least, most);
+    };
+    for (int round = 0; round < 20; ++round) {
+      const int ndims = static_cast<int>(any(1, 3));
+      Extents extents = Extents::zeros(ndims);
+      Extents ghosts = extents;
+      Extents widths = extents;
+      for (int dim = 0; dim < ndims; ++dim) {
+        extents[dim] = any(1, 9);
+        ghosts[dim] = any(dim == 0 ? 1 : 0, 3);
+        widths[dim] = any(0, ghosts[dim]);
+      }
+      const auto bits = [&] { return PeriodicDims(static_cast<unsigned long>(any(0, 7))); };
+      const HaloOptions options{.periodic = bits(),
+                                .corners = any(0, 3) > 0,
+                                .widths = any(0, 1) == 0 ? Extents() : widths,
+                                .left_out = bits()};
+      SCOPED_TRACE(to_string(extents) + ", ghosts " + to_string(ghosts) + ", widths " +
+                   to_string(options.widths) + ", periodic " + options.periodic.to_string() +
+                   ", left out " + options.left_out.to_string() +
+                   (options.corners ? "" : ", faces only"));
+      check_accumulate<std::int64_t>(job, team, extents, ghosts, options);
+    }
   });
 }
 

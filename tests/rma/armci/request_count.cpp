@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cerrno>
 #include <map>
 #include <mutex>
 #include <span>
@@ -17,7 +17,7 @@
 namespace tessera::rma::server {
 namespace {
 
-// Counts the frames that pass through one socket.
+// Counts the frames that pass through one socket. Other bytes, those of a handshake, are skipped.
 class FrameCounter {
  public:
   template <class Action>
@@ -37,8 +37,10 @@ class FrameCounter {
             frame.ok()) {
           action(*frame);
           to_skip_ = frame->descriptor_bytes + frame->payload_bytes;
+          header_.clear();
+        } else {
+          header_.erase(header_.begin());
         }
-        header_.clear();
       }
     }
   }
@@ -59,21 +61,21 @@ class Counts {
     sockets_.clear();
     requests_ = {};
     answers_ = 0;
+    data_replies_ = 0;
     reads_ = 0;
     thread_ = gettid();
     is_counting_ = true;
   }
-  void record_sent(int socket, const msghdr& message, std::size_t bytes) {
+  // A caller that has the reply to a message finds the message counted.
+  ssize_t send(int socket, const msghdr& message, int flags) {
     const std::lock_guard guard(mutex_);
-    if (!is_counting_) {
-      return;  // handshakes consist of other messages
+    const ssize_t sent = syscall(SYS_sendmsg, socket, &message, flags);
+    if (is_counting_ && sent > 0) {
+      const int error = errno;
+      record_sent(socket, message, static_cast<std::size_t>(sent));
+      errno = error;
     }
-    for (const iovec& piece : std::span(message.msg_iov, message.msg_iovlen)) {
-      const std::size_t here = std::min(bytes, piece.iov_len);
-      sockets_[socket].take({static_cast<const std::byte*>(piece.iov_base), here},
-                            [&](const FrameHeader& frame) { count(frame); });
-      bytes -= here;
-    }
+    return sent;
   }
   void record_read() {
     const std::lock_guard guard(mutex_);
@@ -87,16 +89,30 @@ class Counts {
     const std::lock_guard guard(mutex_);
     return answers_;
   }
+  int data_replies() {
+    const std::lock_guard guard(mutex_);
+    return data_replies_;
+  }
   int reads() {
     const std::lock_guard guard(mutex_);
     return reads_;
   }
 
  private:
+  void record_sent(int socket, const msghdr& message, std::size_t bytes) {
+    for (const iovec& piece : std::span(message.msg_iov, message.msg_iovlen)) {
+      const std::size_t here = std::min(bytes, piece.iov_len);
+      sockets_[socket].take({static_cast<const std::byte*>(piece.iov_base), here},
+                            [&](const FrameHeader& frame) { count(frame); });
+      bytes -= here;
+    }
+  }
   void count(const FrameHeader& frame) {
     requests_.puts += frame.kind == Kind::put ? 1 : 0;
     requests_.gets += frame.kind == Kind::get ? 1 : 0;
     requests_.accumulates += frame.kind == Kind::accumulate ? 1 : 0;
+    requests_.atomics += frame.kind == Kind::atomic ? 1 : 0;
+    data_replies_ += frame.kind == Kind::data ? 1 : 0;
     answers_ += is_answer(frame.kind) && gettid() == thread_ ? 1 : 0;
   }
 
@@ -104,6 +120,7 @@ class Counts {
   std::map<int, FrameCounter> sockets_;
   Requests requests_{};
   int answers_ = 0;
+  int data_replies_ = 0;
   int reads_ = 0;
   pid_t thread_ = 0;
   bool is_counting_ = false;
@@ -118,11 +135,7 @@ extern "C" {
 
 // Replaces the function of the C library.
 ssize_t sendmsg(int socket, const msghdr* message, int flags) {
-  const ssize_t sent = syscall(SYS_sendmsg, socket, message, flags);
-  if (sent > 0) {
-    Counts::all().record_sent(socket, *message, static_cast<std::size_t>(sent));
-  }
-  return sent;
+  return Counts::all().send(socket, *message, flags);
 }
 ssize_t recvmsg(int socket, msghdr* message, int flags) {
   Counts::all().record_read();
@@ -140,6 +153,9 @@ int answers_by_this_thread(void) {
 }
 int reads_by_this_thread(void) {
   return Counts::all().reads();
+}
+int data_replies(void) {
+  return Counts::all().data_replies();
 }
 
 }  // extern "C"

@@ -15,6 +15,7 @@ typedef struct {
   int puts;
   int gets;
   int accumulates;
+  int atomics; /* single ones and lists */
 } Requests;
 
 void forget_requests(void);
@@ -24,6 +25,8 @@ Requests requests_sent(void);
  * socket. */
 int answers_by_this_thread(void);
 int reads_by_this_thread(void);
+/* Since the last reset, by any thread: replies with data. */
+int data_replies(void);
 
 #ifdef __cplusplus
 }
