@@ -8,7 +8,7 @@ set(tessera_unity_batch 10)
 # Sources that are compiled alone, by the beginning of their path: C sources, those whose private
 # functions or constants have the same names, and those whose system headers contradict each other.
 set(tessera_compiled_alone
-  fortran/ apps/ bench/
+  fortran/c/ fortran/detail/ fortran/modules/ fortran/python/ apps/ bench/
   rma/server/wire/wire.cpp rma/transport/tcp/tcp.cpp
   tests/apps/ tests/arrays/ tests/bench/ tests/linalg/ tests/regression/ tests/fault/ tests/fortran/ tests/fuzz/ tests/rdma-vm/ tests/rma/verbs/
   tests/support/failing_new.cpp

@@ -55,10 +55,6 @@ constexpr std::array operations{
     Operator{"bor", Reduction::bit_or, false, true},
 };
 
-Status wrong(std::string what) {
-  return Status::error(Code::invalid_argument, std::move(what));
-}
-
 struct Close {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };

@@ -28,10 +28,6 @@ namespace {
 
 constexpr std::int32_t tag_bit = 1 << 30;
 
-Status wrong(std::string what) {
-  return Status::error(Code::invalid_argument, std::move(what));
-}
-
 Result<std::int32_t> tag_of(std::int64_t type) {
   if (type < 0 || type >= tag_bit) {
     return wrong(fmt::format("{} is not a type of messages", type)).hint("use 0 to 1073741823");

@@ -17,13 +17,20 @@
 #include <list>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "arrays/counter.hpp"
 #include "rma/armci/session.hpp"
 #include "rma/base/result.hpp"
 
 namespace tessera::ga::tcgmsg {
+
+/// An error of the program's.
+inline rma::Status wrong(std::string what) {
+  return rma::Status::error(rma::Code::invalid_argument, std::move(what));
+}
 
 class Messages {
  public:
