@@ -38,17 +38,17 @@ namespace tessera::bench {
 namespace {
 
 /// A grid of processes.
-class Grid {
+class ProcessGrid {
  public:
-  explicit Grid(const ScalapackProblem& problem) {
+  explicit ProcessGrid(const ScalapackProblem& problem) {
     Cblacs_get(-1, 0, &context_);
     Cblacs_gridinit(&context_, "Row", static_cast<int>(problem.grid_rows),
                     static_cast<int>(problem.grid_columns));
     Cblacs_gridinfo(context_, &rows_, &columns_, &my_row_, &my_column_);
   }
-  ~Grid() { Cblacs_gridexit(context_); }
-  Grid(const Grid&) = delete;
-  Grid& operator=(const Grid&) = delete;
+  ~ProcessGrid() { Cblacs_gridexit(context_); }
+  ProcessGrid(const ProcessGrid&) = delete;
+  ProcessGrid& operator=(const ProcessGrid&) = delete;
 
   [[nodiscard]] int context() const { return context_; }
   [[nodiscard]] int rows() const { return rows_; }
@@ -67,7 +67,7 @@ class Grid {
 /// A square matrix, of which this process has a part.
 class Matrix {
  public:
-  Matrix(const Grid& grid, const ScalapackProblem& problem, double value)
+  Matrix(const ProcessGrid& grid, const ScalapackProblem& problem, double value)
       : grid_(grid),
         row_block_(static_cast<int>(problem.block)),
         column_block_(problem.block_columns > 0 ? static_cast<int>(problem.block_columns)
@@ -109,7 +109,7 @@ class Matrix {
     return (local / block * places + mine) * block + local % block;
   }
 
-  const Grid& grid_;
+  const ProcessGrid& grid_;
   int row_block_;
   int column_block_;
   int height_ = 0;
@@ -119,9 +119,9 @@ class Matrix {
   std::vector<double> elements_;
 };
 
-class Product {
+class ScalapackProduct {
  public:
-  explicit Product(const ScalapackProblem& problem)
+  explicit ScalapackProduct(const ScalapackProblem& problem)
       : n_(static_cast<int>(problem.edge)),
         grid_(problem),
         a_(grid_, problem, 1.5),
@@ -148,16 +148,16 @@ class Product {
 
  private:
   int n_;
-  Grid grid_;
+  ProcessGrid grid_;
   Matrix a_;
   Matrix b_;
   Matrix c_;
 };
 
 /// A matrix whose elements are their numbers, to be moved into another one.
-class Movement {
+class ScalapackMovement {
  public:
-  Movement(const ScalapackProblem& before, const ScalapackProblem& after, bool transposes)
+  ScalapackMovement(const ScalapackProblem& before, const ScalapackProblem& after, bool transposes)
       : n_(static_cast<int>(before.edge)),
         transposes_(transposes),
         grid_(before),
@@ -198,7 +198,7 @@ class Movement {
 
   int n_;
   bool transposes_;
-  Grid grid_;
+  ProcessGrid grid_;
   Matrix from_;
   Matrix to_;
 };
@@ -220,7 +220,7 @@ std::optional<Candidate> scalapack_candidate(RankGroup& group, std::string name,
   if (!mpi::is_running(group.size())) {
     return std::nullopt;
   }
-  return candidate_of(std::move(name), std::make_shared<Product>(problem));
+  return candidate_of(std::move(name), std::make_shared<ScalapackProduct>(problem));
 }
 
 std::optional<Candidate> scalapack_redistribution(RankGroup& group, const ScalapackProblem& from,
@@ -228,7 +228,7 @@ std::optional<Candidate> scalapack_redistribution(RankGroup& group, const Scalap
   if (!mpi::is_running(group.size())) {
     return std::nullopt;
   }
-  return candidate_of("pdgemr2d", std::make_shared<Movement>(from, to, false));
+  return candidate_of("pdgemr2d", std::make_shared<ScalapackMovement>(from, to, false));
 }
 
 std::optional<Candidate> scalapack_transposition(RankGroup& group,
@@ -236,7 +236,7 @@ std::optional<Candidate> scalapack_transposition(RankGroup& group,
   if (!mpi::is_running(group.size())) {
     return std::nullopt;
   }
-  return candidate_of("pdtran", std::make_shared<Movement>(problem, problem, true));
+  return candidate_of("pdtran", std::make_shared<ScalapackMovement>(problem, problem, true));
 }
 
 }  // namespace tessera::bench
