@@ -125,6 +125,17 @@ ArrayBase::ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayState> li
       access_mode_(region_.options().access_mode),
       uses_(uses_of(access_mode_)) {}
 
+namespace {
+
+// Destructors and assignments can't return the race of a job with TESSERA_CHECK=races-fail.
+void log_race(const std::optional<rma::Job>& job, const Status& race) noexcept {
+  if (!race.ok()) {
+    job->log().line(rma::LogLevel::warning, [&] { return race.message(); });
+  }
+}
+
+}  // namespace
+
 // The job is copied, not moved: failed handles need it, also those of an array that was moved from.
 ArrayBase::ArrayBase(ArrayBase&& other) noexcept
     : job_(other.job_),  // NOLINT(performance-move-constructor-init): see above
@@ -144,7 +155,7 @@ ArrayBase::ArrayBase(ArrayBase&& other) noexcept
 
 ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
   if (this != &other) {
-    end_array_state().ignore("an assignment can't return an error");
+    log_race(job_, end_array_state());
     node_copy_ = std::move(other.node_copy_);
     tiles_ = std::move(other.tiles_);
     region_ = std::move(other.region_);  // first, since it frees the old region with the old job
@@ -164,7 +175,7 @@ ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
 }
 
 ArrayBase::~ArrayBase() {
-  end_array_state().ignore("a destructor can't return an error");
+  log_race(job_, end_array_state());
 }
 
 // Collective if the race check is on. Borrowed memory is not freed here, and after an exception

@@ -168,6 +168,12 @@ detail::DenseRows strides_of(const ContiguousMemory& /*memory*/) {
 detail::GivenStrides strides_of(const UntypedMemory& memory) {
   return {*memory.strides};
 }
+bool find_single(const detail::DistributionData& data, const Box& box, std::size_t element_bytes,
+                 const UntypedMemory& memory, detail::SingleBlock& found) {
+  return memory.strides == nullptr
+             ? detail::find_single_block(data, box, element_bytes, detail::DenseRows(), found)
+             : detail::find_single_block(data, box, element_bytes, strides_of(memory), found);
+}
 // Whether find_single_block() may use local memory for a box.
 bool has_extents_of(const Box& /*box*/, const ContiguousMemory& /*memory*/) {
   return true;
@@ -346,6 +352,17 @@ Status ArrayBase::transfer_patches(const Box& box, const ContiguousMemory& memor
 Status ArrayBase::transfer_patches(const Box& box, const UntypedMemory& memory,
                                    const Transfer& transfer) const {
   const Use use = use_of(transfer.kind);
+  detail::SingleBlock single;
+  // With the race check, a box in one block comes here, too.
+  if ((uses_ & use) != 0 && life_->races && !node_copy_ && !tiles_ && memory.data != nullptr &&
+      has_extents_of(box, memory) &&
+      find_single(distribution_.data(), box, element_.bytes, memory, single) &&
+      single.elements <= memory.room && !(use == Use::get && single.may_overlap)) {
+    note(use, box);
+    return explain(run(transfer, {single.owner, single.offset, static_cast<std::byte*>(memory.data),
+                                  single.shape}),
+                   to_string(use), box);
+  }
   TESSERA_RETURN_IF_ERROR(check(use, box, memory));
   if (node_copy_) [[unlikely]] {
     Status allowed = check_operation(transfer);

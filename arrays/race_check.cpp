@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <map>
 #include <new>
 #include <set>
@@ -18,10 +17,11 @@
 #include "arrays/detail/order_graph.hpp"
 #include "arrays/detail/race_search.hpp"
 #include "rma/base/call_site.hpp"
-#include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/processor_counter.hpp"
 #include "rma/label.hpp"
 #include "rma/order_observer.hpp"
 #include "rma/phase.hpp"
+#include "rma/team_number.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -32,21 +32,6 @@ using rma::Status;
 namespace {
 
 constexpr std::string_view remedy = "put a sync between them, or a lock, a flag or a notification";
-
-std::int64_t now_ns() noexcept {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
-}
-
-// What orders the members of a team in its collectives, for arrays of other teams. Teams of the
-// same members have one number.
-std::uint64_t number_of_team(const rma::detail::TeamState& team) {
-  constexpr std::uint64_t teams = 4;
-  std::uint64_t number = teams;
-  for (const rma::WorldRank member : rma::detail::members_of(team)) {
-    number = rma::Label::mix(number, static_cast<std::uint32_t>(member.value));
-  }
-  return number;
-}
 
 std::string text_of(const AccessRecord& access, rma::WorldRank rank) {
   return fmt::format("{} of {} by rank {}", to_string(access.kind),
@@ -80,12 +65,17 @@ class RaceCheck : public rma::OrderObserver {
 
   [[nodiscard]] std::uint64_t orders() const noexcept { return orders_.load(); }
   [[nodiscard]] std::uint32_t phase() const noexcept { return rma::detail::current_phase(job_); }
+  /// On the clock of this machine, in its unit.
+  [[nodiscard]] std::int64_t now() const noexcept {
+    return has_counter_ ? rma::detail::processor_counter() : rma::detail::steady_clock_ns();
+  }
 
   void add(const std::shared_ptr<RaceLog>& log) {
     const std::lock_guard guard(mutex_);
     std::erase_if(logs_, [](const auto& each) { return each.expired(); });
     logs_.push_back(log);
     const std::lock_guard orders_guard(orders_mutex_);
+    std::erase_if(orders_by_team_, [&](const auto& each) { return !is_logged(each.first); });
     orders_by_team_.try_emplace(log->team_);
   }
 
@@ -106,7 +96,6 @@ class RaceCheck : public rma::OrderObserver {
       }
     }
     begin_epoch(team);
-    on_order({rma::OrderCall::Kind::both, number_of_team(team)});
     for (const auto& each : logs_) {
       if (const auto log = each.lock(); log && log->team_ == &team) {
         log->begin_epoch();
@@ -123,7 +112,7 @@ class RaceCheck : public rma::OrderObserver {
 
   // Of all the team's arrays, so that its ordering calls aren't needed afterwards.
   Status check(rma::Team& team, Status& race) {
-    return rma::detail::catch_bad_alloc([&] {
+    return team.do_together([&] {
       const std::vector<std::shared_ptr<RaceLog>> logs = logs_of(team);
       return logs.empty() ? Status() : check_logs(team, logs, race);
     });
@@ -132,35 +121,56 @@ class RaceCheck : public rma::OrderObserver {
  private:
   void begin_epoch(const rma::detail::TeamState& team) noexcept {
     const std::lock_guard guard(orders_mutex_);
-    if (const auto table = orders_by_team_.find(&team); table != orders_by_team_.end()) {
-      table->second.begin_epoch();
+    const std::uint64_t number = orders_.fetch_add(1);
+    std::uint64_t object = 0;
+    for (auto& [each, table] : orders_by_team_) {
+      if (each == &team) {
+        table.begin_epoch();
+        continue;
+      }
+      if (object == 0) {
+        object = rma::detail::number_of_team(rma::detail::members_of(team));
+      }
+      table.add({rma::OrderCall::Kind::both, object}, number);
     }
+  }
+
+  // Requires: mutex_ is locked.
+  [[nodiscard]] bool is_logged(const rma::detail::TeamState* team) const noexcept {
+    return std::any_of(logs_.begin(), logs_.end(), [&](const auto& each) {
+      const auto log = each.lock();
+      return log && log->team_ == team;
+    });
   }
 
   Status check_logs(rma::Team& team, std::span<const std::shared_ptr<RaceLog>> logs, Status& race) {
     on_meeting(*team.shared_state());
     MemberLog mine;
+    mine.arrays.reserve(logs.size());
     for (const auto& log : logs) {
-      take(*log, mine.accesses);
+      mine.arrays.push_back(take(*log));
     }
     take_orders(team, mine);
     std::set<RaceKind> known = known_races();
     TESSERA_ASSIGN_OR_RETURN(const auto races, find_races(job_, team, mine, known));
     for (const Race& each : races) {
       TESSERA_ASSIGN_OR_RETURN(const std::string first,
-                               place_of(team, each.first, each.first_rank));
+                               place_of(team, logs, each.array, each.first, each.first_rank));
       TESSERA_ASSIGN_OR_RETURN(const std::string second,
-                               place_of(team, each.second, each.second_rank));
+                               place_of(team, logs, each.array, each.second, each.second_rank));
       tell(each,
            fmt::format("{}: {}; {}: {}", to_string(each.first.kind), first,
                        to_string(each.second.kind), second),
            logs, race);
     }
-    for (const auto& log : logs) {
-      log->drop_changes();
+    for (std::size_t at = 0; at < logs.size(); ++at) {
+      logs[at]->drop_changes();
+      give_back(*logs[at], std::move(mine.arrays[at].accesses));
     }
-    const std::lock_guard guard(mutex_);
-    known_.merge(known);
+    if (!races.empty()) {
+      const std::lock_guard guard(mutex_);
+      known_.merge(known);
+    }
     return {};
   }
 
@@ -183,22 +193,37 @@ class RaceCheck : public rma::OrderObserver {
     return found;
   }
 
-  void take(RaceLog& log, std::vector<LoggedAccess>& all) {
-    const std::lock_guard guard(log.mutex_);
-    if (!log.array_) {
-      return;
+  ArrayLog take(RaceLog& log) {
+    std::string incomplete;
+    ArrayLog taken;
+    {
+      const std::lock_guard guard(log.mutex_);
+      if (!log.array_) {
+        return taken;
+      }
+      if (log.has_dropped_records_ && !log.has_reported_drop_) {
+        incomplete = log.array_->text;
+        log.has_reported_drop_ = true;
+      }
+      log.has_dropped_records_ = false;
+      taken = {.array = log.array_->number,
+               .is_strict = log.array_->is_strict,
+               .epoch = log.epoch_,
+               .accesses = log.list_->take()};
     }
-    all.reserve(all.size() + log.list_->records().size());
-    for (const AccessRecord& access : log.list_->records()) {
-      all.push_back({log.array_->number, log.array_->is_strict, access, log.epoch_ - access.epoch});
-    }
-    log.list_->clear();
-    if (std::exchange(log.has_dropped_records_, false) &&
-        !std::exchange(log.has_reported_drop_, true)) {
+    if (!incomplete.empty()) {
       job_.log().warning(
           fmt::format("the race check of {} is incomplete: this rank used more than {} boxes of it "
                       "between two syncs",
-                      log.array_->text, AccessList::max_records));
+                      incomplete, AccessList::max_records));
+    }
+    return taken;
+  }
+
+  static void give_back(RaceLog& log, std::vector<AccessRecord> taken) noexcept {
+    const std::lock_guard guard(log.mutex_);
+    if (log.array_) {
+      log.list_->give_back(std::move(taken));
     }
   }
 
@@ -210,13 +235,21 @@ class RaceCheck : public rma::OrderObserver {
   }
 
   // Collective. Where a rank made an access. Only that rank can look it up.
-  Result<std::string> place_of(rma::Team& team, const AccessRecord& access, rma::WorldRank rank) {
+  Result<std::string> place_of(rma::Team& team, std::span<const std::shared_ptr<RaceLog>> logs,
+                               std::uint64_t array, const AccessRecord& access,
+                               rma::WorldRank rank) {
     constexpr std::size_t room = 256;
     std::array<char, room> text{};
     if (rank == job_.rank()) {
+      rma::detail::CallSite site;
+      for (const auto& log : logs) {
+        const std::lock_guard guard(log->mutex_);
+        site = log->array_ && log->array_->number == array ? log->list_->sites().site(access.site)
+                                                           : site;
+      }
       const std::string phase = rma::detail::path_of_phase(job_, access.phase);
       const std::string place =
-          fmt::format("{}{}{}", rma::detail::describe(access.site),
+          fmt::format("{}{}{}", rma::detail::describe(site),
                       phase.empty() ? "" : fmt::format(" in phase '{}'", phase),
                       access.has_other_sites ? ", and elsewhere" : "");
       std::copy_n(place.data(), std::min(place.size(), room - 1), text.data());
@@ -226,26 +259,27 @@ class RaceCheck : public rma::OrderObserver {
     return std::string(text.data());
   }
 
+  // Without locks while the program's sink for messages runs: it may use arrays.
   void tell(const Race& race, const std::string& places,
             std::span<const std::shared_ptr<RaceLog>> logs, Status& first) {
+    std::string array;
     for (const auto& log : logs) {
       const std::lock_guard guard(log->mutex_);
-      if (!log->array_ || log->array_->number != race.array) {
-        continue;
-      }
-      const std::string text = text_of(race, log->array_->text);
-      if (fails_ && first.ok()) {
-        first =
-            Status::error(Code::invalid_argument, fmt::format("{}; {}", text, places)).hint(remedy);
-      }
-      if (!fails_ && race.finder == job_.rank()) {
-        job_.log().warning(fmt::format("{}; {}; {}", text, remedy, places));
-      }
+      array = log->array_ && log->array_->number == race.array ? log->array_->text : array;
+    }
+    const std::string text = text_of(race, array);
+    if (fails_ && first.ok()) {
+      first =
+          Status::error(Code::invalid_argument, fmt::format("{}; {}", text, places)).hint(remedy);
+    }
+    if (!fails_ && race.finder == job_.rank()) {
+      job_.log().warning(fmt::format("{}; {}; {}", text, remedy, places));
     }
   }
 
   rma::Job job_;
   bool fails_;
+  bool has_counter_ = rma::detail::kernel_trusts_counter();
   std::atomic<std::uint64_t> orders_{0};
   std::mutex mutex_;         // locked before the mutex of a log
   std::mutex orders_mutex_;  // locked last
@@ -349,10 +383,10 @@ void RaceLog::note(AccessKind kind, const FieldBox& fields) noexcept {
 
 // In the order of their positions, so that neighbours form boxes.
 void RaceLog::note(AccessKind kind, std::vector<Index> elements) noexcept {
+  std::sort(elements.begin(), elements.end(), [](const Index& a, const Index& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+  });
   guarded([&] {
-    std::sort(elements.begin(), elements.end(), [](const Index& a, const Index& b) {
-      return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
-    });
     AccessRecord one = make_record(kind, {});
     for (const Index& element : elements) {
       one.box = Box::at(element);
@@ -362,16 +396,17 @@ void RaceLog::note(AccessKind kind, std::vector<Index> elements) noexcept {
 }
 
 AccessRecord RaceLog::make_record(AccessKind kind, const Box& box) const noexcept {
-  const std::int64_t now = now_ns();
+  const std::int64_t now = check_.now();
+  const std::uint64_t orders = check_.orders();
   return {.box = box,
           .end_byte = static_cast<std::uint32_t>(array_->element_bytes),
           .kind = kind,
+          .site = list_->sites().number_of(rma::detail::find_call_site()),
           .phase = check_.phase(),
-          .orders = check_.orders(),
-          .last_orders = check_.orders(),
-          .first_ns = now,
-          .last_ns = now,
-          .site = rma::detail::find_call_site()};
+          .orders = orders,
+          .last_orders = orders,
+          .first_time = now,
+          .last_time = now};
 }
 
 void RaceLog::add(AccessRecord access) {
@@ -379,7 +414,7 @@ void RaceLog::add(AccessRecord access) {
     return;
   }
   access.epoch = epoch_;
-  access.acquired = check_.orders() > epoch_orders_;
+  access.acquired = access.last_orders > epoch_orders_;
   if (!list_->add(access)) {
     has_dropped_records_ = true;
   }
@@ -438,19 +473,18 @@ AccessRecord RaceLog::record_during_use(const Use& use, AccessKind kind,
   AccessRecord changed = make_record(kind, box);
   changed.site = use.begin.site;
   changed.phase = use.begin.phase;
-  changed.first_ns = use.begin.first_ns;
+  changed.first_time = use.begin.first_time;
   changed.orders = std::max(use.begin.orders, epoch_orders_);
   return changed;
 }
 
 void RaceLog::add_changes(Use& use, bool is_last) {
-  const AccessRecord changed = record_during_use(use, AccessKind::local_write, {});
+  AccessRecord changed = record_during_use(use, AccessKind::local_write, {});
   for (BlockSnapshot& snapshot : use.snapshots) {
     snapshot.take_changes(
         [&](const Box& part) {
-          AccessRecord one = changed;
-          one.box = part;
-          add(one);
+          changed.box = part;
+          add(changed);
         },
         is_last);
   }
@@ -465,9 +499,11 @@ void RaceLog::end_epoch() noexcept {
     }
   });
   const std::lock_guard guard(mutex_);
-  for (AccessRecord& each : list_->records()) {
-    each.released = each.released || (each.epoch == epoch_ && check_.orders() > each.orders);
+  const std::uint64_t orders = check_.orders();
+  for (AccessRecord& each : list_->records_of_epoch()) {
+    each.released = each.released || orders > each.orders;
   }
+  list_->begin_epoch();
   ++epoch_;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -53,27 +54,33 @@ bool may_precede(const AccessRecord& from, const AccessRecord& to, bool is_one_c
 bool merge_to_one_box(const Box& a, const Box& b) noexcept {
   int different = 0;
   bool meet = true;
+  bool a_contains = true;
+  bool b_contains = true;
   for (int dim = 0; dim < a.ndims(); ++dim) {
-    if (a.lo(dim) != b.lo(dim) || a.hi(dim) != b.hi(dim)) {
-      ++different;
-      meet = meet && a.lo(dim) <= b.hi(dim) && b.lo(dim) <= a.hi(dim);
-    }
+    const std::int64_t a_lo = a.lo(dim);
+    const std::int64_t a_hi = a.hi(dim);
+    const std::int64_t b_lo = b.lo(dim);
+    const std::int64_t b_hi = b.hi(dim);
+    different += a_lo != b_lo || a_hi != b_hi ? 1 : 0;
+    meet = meet && a_lo <= b_hi && b_lo <= a_hi;
+    a_contains = a_contains && a_lo <= b_lo && b_hi <= a_hi;
+    b_contains = b_contains && b_lo <= a_lo && a_hi <= b_hi;
   }
-  return (different <= 1 && meet) || a.contains(b) || b.contains(a);
+  return (different <= 1 && meet) || a_contains || b_contains;
 }
 
 bool can_merge(const AccessRecord& a, const AccessRecord& b) noexcept {
-  return a.kind == b.kind && a.epoch == b.epoch && a.first_byte == b.first_byte &&
-         a.end_byte == b.end_byte && a.steps.is_empty() && b.steps.is_empty();
+  if (a.kind != b.kind || a.epoch != b.epoch || a.first_byte != b.first_byte ||
+      a.end_byte != b.end_byte) {
+    return false;
+  }
+  return a.steps.is_empty() && b.steps.is_empty() ? merge_to_one_box(a.box, b.box)
+                                                  : a.steps == b.steps && a.box == b.box;
 }
 
 // The merged access counts as ordered if either of them does.
 bool merge(AccessRecord& into, const AccessRecord& other) noexcept {
-  const bool is_same_section = into.steps == other.steps && into.box == other.box &&
-                               into.kind == other.kind && into.epoch == other.epoch &&
-                               into.first_byte == other.first_byte &&
-                               into.end_byte == other.end_byte;
-  if (!is_same_section && !(can_merge(into, other) && merge_to_one_box(into.box, other.box))) {
+  if (!can_merge(into, other)) {
     return false;
   }
   for (int dim = 0; dim < into.box.ndims(); ++dim) {
@@ -86,20 +93,29 @@ bool merge(AccessRecord& into, const AccessRecord& other) noexcept {
                          into.phase != other.phase;
   into.orders = std::min(into.orders, other.orders);
   into.last_orders = std::max(into.last_orders, other.last_orders);
-  into.first_ns = std::min(into.first_ns, other.first_ns);
-  into.last_ns = std::max(into.last_ns, other.last_ns);
+  into.first_time = std::min(into.first_time, other.first_time);
+  into.last_time = std::max(into.last_time, other.last_time);
   return true;
 }
 
-bool is_before(const AccessRecord& a, const AccessRecord& b) noexcept {
+bool is_same_call(const AccessRecord& a, const AccessRecord& b) noexcept {
+  return a.orders == b.orders && a.site == b.site && a.phase == b.phase;
+}
+
+// An order in which boxes that follow each other along `dim` are neighbours.
+bool is_before(const AccessRecord& a, const AccessRecord& b, int dim) noexcept {
   const auto key = [](const AccessRecord& access) {
     return std::tuple(access.epoch, access.kind, access.first_byte, access.end_byte);
   };
   if (key(a) != key(b)) {
     return key(a) < key(b);
   }
-  return std::lexicographical_compare(a.box.lo().begin(), a.box.lo().end(), b.box.lo().begin(),
-                                      b.box.lo().end());
+  for (int other = 0; other < a.box.ndims(); ++other) {
+    if (other != dim && a.box.lo(other) != b.box.lo(other)) {
+      return a.box.lo(other) < b.box.lo(other);
+    }
+  }
+  return a.box.lo(dim) < b.box.lo(dim);
 }
 
 }  // namespace
@@ -153,24 +169,23 @@ bool may_be_ordered(const AccessRecord& a, const AccessRecord& b, bool is_one_cl
   return may_precede(a, b, is_one_clock) || may_precede(b, a, is_one_clock);
 }
 
-// A box that grew may form one with an earlier box, as rows do when a plane is complete.
-bool AccessList::merge_into_recent(AccessRecord& access) {
-  constexpr std::size_t looked_at = 8;
-  const std::size_t first = access_records_.size() - std::min(looked_at, access_records_.size());
-  for (std::size_t at = access_records_.size(); at-- > first;) {
-    const AccessRecord& earlier = access_records_[at];
-    const bool is_same_call = earlier.orders == access.orders && earlier.site == access.site &&
-                              earlier.phase == access.phase;
-    if (is_same_call && merge(access, earlier)) {
-      access_records_.erase(access_records_.begin() + static_cast<std::ptrdiff_t>(at));
-      return true;
-    }
+// A box that grew may form one with the box before it, as rows do when a plane is complete.
+void AccessList::merge_last_with_earlier(std::uint32_t& last) noexcept {
+  while (last > epoch_begin_ && std::size_t{last} + 1 == access_records_.size() &&
+         is_same_call(access_records_[last - 1], access_records_[last]) &&
+         merge(access_records_[last - 1], access_records_[last])) {
+    access_records_.pop_back();
+    --last;
   }
-  return false;
 }
 
-bool AccessList::add(AccessRecord access) {
-  while (merge_into_recent(access)) {
+bool AccessList::add(const AccessRecord& access) {
+  std::uint32_t& last =
+      last_[(access.site + static_cast<std::uint32_t>(access.kind) * 5) % remembered_calls];
+  if (last < access_records_.size() && is_same_call(access_records_[last], access) &&
+      merge(access_records_[last], access)) {
+    merge_last_with_earlier(last);
+    return true;
   }
   if (access_records_.size() == max_records && !is_full_) {
     compact();
@@ -180,19 +195,52 @@ bool AccessList::add(AccessRecord access) {
     return false;
   }
   access_records_.push_back(access);
+  last = static_cast<std::uint32_t>(access_records_.size() - 1);
   return true;
 }
 
 // Merges accesses with any calls between them; the merged ones then count as ordered more often.
+// Along each dimension, since boxes that follow each other along one may alternate with others.
 void AccessList::compact() {
-  std::sort(access_records_.begin(), access_records_.end(), is_before);
+  const std::uint32_t epoch =
+      epoch_begin_ < access_records_.size() ? access_records_[epoch_begin_].epoch : none;
+  std::vector<std::uint32_t> order;
   std::vector<AccessRecord> kept;
-  for (const AccessRecord& access : std::exchange(access_records_, {})) {
-    if (kept.empty() || !merge(kept.back(), access)) {
-      kept.push_back(access);
+  order.reserve(access_records_.size());
+  kept.reserve(access_records_.size());
+  for (int dim = access_records_.front().box.ndims(); dim-- > 0;) {
+    order.resize(access_records_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return is_before(access_records_[a], access_records_[b], dim);
+    });
+    kept.clear();
+    for (const std::uint32_t at : order) {
+      if (kept.empty() || !merge(kept.back(), access_records_[at])) {
+        kept.push_back(access_records_[at]);
+      }
     }
+    access_records_.swap(kept);
   }
-  access_records_ = std::move(kept);
+  last_.fill(none);
+  epoch_begin_ = static_cast<std::size_t>(
+      std::count_if(access_records_.begin(), access_records_.end(),
+                    [&](const AccessRecord& each) { return each.epoch != epoch; }));
+}
+
+std::vector<AccessRecord> AccessList::take() noexcept {
+  last_.fill(none);
+  epoch_begin_ = 0;
+  is_full_ = false;
+  std::vector<AccessRecord> taken = std::move(access_records_);
+  access_records_ = std::move(spare_);
+  spare_ = {};
+  return taken;
+}
+
+void AccessList::give_back(std::vector<AccessRecord> taken) noexcept {
+  taken.clear();
+  spare_ = std::move(taken);
 }
 
 }  // namespace tessera::arrays::detail

@@ -4,6 +4,7 @@
 // (arrays/race_check.hpp). AccessList: the accesses since the last sync, in bounded memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,9 +14,9 @@
 #include <vector>
 
 #include "arrays/box.hpp"
+#include "arrays/detail/call_site_table.hpp"
 #include "arrays/index.hpp"
 #include "arrays/race_check.hpp"
-#include "rma/base/call_site.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -38,14 +39,17 @@ struct AccessRecord {
   bool acquired = false;
   bool released = false;
   bool has_other_sites = false;  ///< some of the merged accesses were made elsewhere
+  /// The number of the call site in its rank's table; 0: unknown.
+  std::uint32_t site = 0;
   /// The number of the team's collectives before the access.
   std::uint32_t epoch = 0;
   std::uint32_t phase = 0;   ///< of the program's; 0: none
   std::uint64_t orders = 0;  ///< number of ordering calls before the first of the merged accesses
   std::uint64_t last_orders = 0;  ///< before the last one
-  std::int64_t first_ns = 0;      ///< on the machine's clock
-  std::int64_t last_ns = 0;
-  rma::detail::CallSite site = {};  ///< in the program of this rank
+  std::int64_t first_time = 0;    ///< on the machine's clock, in its unit
+  std::int64_t last_time = 0;
+
+  friend bool operator==(const AccessRecord&, const AccessRecord&) = default;
 };
 static_assert(std::is_trivially_copyable_v<AccessRecord>);
 
@@ -58,7 +62,7 @@ static_assert(std::is_trivially_copyable_v<AccessRecord>);
 /// Whether the times of two accesses permit the first to come before the other.
 [[nodiscard]] inline bool times_permit(const AccessRecord& from, const AccessRecord& to,
                                        bool is_one_clock) noexcept {
-  return !is_one_clock || from.first_ns < to.last_ns;
+  return !is_one_clock || from.first_time < to.last_time;
 }
 
 /// Whether any lock, flag, notification or atomic operation may have ordered two accesses of
@@ -66,27 +70,46 @@ static_assert(std::is_trivially_copyable_v<AccessRecord>);
 [[nodiscard]] bool may_be_ordered(const AccessRecord& a, const AccessRecord& b,
                                   bool is_one_clock) noexcept;
 
+/// Accesses are added far more often than they are compared, so that an access is compared with one
+/// earlier access only: the last one of its kind from the same call. The others are merged if the
+/// list is full.
 class AccessList {
  public:
   static constexpr std::size_t max_records = 4096;
 
-  /// Adds an access; accesses that form one box are merged. Returns false if there is no room.
-  /// Throws std::bad_alloc.
-  bool add(AccessRecord access);
+  AccessList() noexcept { last_.fill(none); }
+
+  /// Adds an access. It is merged with the last one of the same call if both form one box. Returns
+  /// false if there is no room. Throws std::bad_alloc; then nothing is changed.
+  bool add(const AccessRecord& access);
 
   [[nodiscard]] std::span<const AccessRecord> records() const noexcept { return access_records_; }
-  [[nodiscard]] std::span<AccessRecord> records() noexcept { return access_records_; }
-  /// Removes all accesses; keeps their memory for the next ones.
-  void clear() noexcept {
-    is_full_ = false;
-    access_records_.clear();
+  /// The accesses since begin_epoch().
+  [[nodiscard]] std::span<AccessRecord> records_of_epoch() noexcept {
+    return std::span(access_records_).subspan(epoch_begin_);
   }
+  /// Accesses that are added from now on have another epoch.
+  void begin_epoch() noexcept { epoch_begin_ = access_records_.size(); }
+  /// Removes and returns all accesses.
+  [[nodiscard]] std::vector<AccessRecord> take() noexcept;
+  /// Later accesses use the memory of those that were taken.
+  void give_back(std::vector<AccessRecord> taken) noexcept;
+
+  /// Numbers for AccessRecord::site; they stay valid when accesses are taken.
+  [[nodiscard]] CallSiteTable& sites() noexcept { return sites_; }
 
  private:
-  bool merge_into_recent(AccessRecord& access);
+  static constexpr std::size_t remembered_calls = 16;
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  void merge_last_with_earlier(std::uint32_t& last) noexcept;
   void compact();
 
   std::vector<AccessRecord> access_records_;
+  std::vector<AccessRecord> spare_;
+  CallSiteTable sites_;
+  std::array<std::uint32_t, remembered_calls> last_;  ///< indices, by kind and call site
+  std::size_t epoch_begin_ = 0;
   bool is_full_ = false;  ///< full of accesses that can't be merged
 };
 

@@ -6,21 +6,56 @@
 
 namespace tessera::arrays::detail {
 
+// Where the entry is, or the empty slot where it belongs.
+std::size_t OrderTable::slot_of(std::uint64_t object, std::uint64_t epoch) const noexcept {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = rma::Label::mix(object, epoch) & mask;
+  while (slots_[at] != 0 &&
+         (entries_[slots_[at] - 1U].object != object || entries_[slots_[at] - 1U].age != epoch)) {
+    at = (at + 1) & mask;
+  }
+  return at;
+}
+
+void OrderTable::grow() {
+  constexpr std::size_t first_slots = 64;
+  const std::size_t wanted = std::max(2 * slots_.size(), first_slots);
+  entries_.reserve(wanted / 2);
+  std::vector<std::uint16_t>(wanted).swap(slots_);
+  for (std::size_t at = 0; at < entries_.size(); ++at) {
+    slots_[slot_of(entries_[at].object, entries_[at].age)] = static_cast<std::uint16_t>(at + 1);
+  }
+}
+
+// Null if there is no room.
+OrderEntry* OrderTable::find_or_add(std::uint64_t object) {
+  if (2 * entries_.size() >= slots_.size() && entries_.size() < max_entries) {
+    grow();
+  }
+  std::uint16_t& slot = slots_[slot_of(object, epoch_)];
+  if (slot == 0) {
+    if (entries_.size() >= max_entries) {
+      return nullptr;
+    }
+    entries_.push_back({.object = object, .age = epoch_});
+    slot = static_cast<std::uint16_t>(entries_.size());
+  }
+  return &entries_[slot - 1U];
+}
+
 void OrderTable::add(const rma::OrderCall& call, std::uint64_t number) noexcept {
   try {
-    const std::pair key(epoch_, call.object);
     is_complete_ = is_complete_ && call.object != rma::OrderCall::any_object;
-    if (entries_.size() >= max_entries && !entries_.contains(key)) {
+    OrderEntry* const entry = find_or_add(call.object);
+    if (entry == nullptr) {
       is_complete_ = false;
       return;
     }
-    OrderEntry& entry = entries_[key];
-    entry.object = call.object;
     if (call.kind != rma::OrderCall::Kind::release) {
-      entry.first_acquire = std::min(entry.first_acquire, number);
+      entry->first_acquire = std::min(entry->first_acquire, number);
     }
     if (call.kind != rma::OrderCall::Kind::acquire) {
-      entry.release_end = std::max(entry.release_end, number + 1);
+      entry->release_end = std::max(entry->release_end, number + 1);
     }
   } catch (const std::bad_alloc&) {
     is_complete_ = false;
@@ -28,13 +63,14 @@ void OrderTable::add(const rma::OrderCall& call, std::uint64_t number) noexcept 
 }
 
 std::vector<OrderEntry> OrderTable::take() {
-  std::vector<OrderEntry> all;
-  all.reserve(entries_.size());
-  for (auto& [key, entry] : entries_) {
-    entry.age = epoch_ - key.first;
-    all.push_back(entry);
+  std::vector<OrderEntry> all(entries_);
+  for (OrderEntry& each : all) {
+    each.age = epoch_ - each.age;
   }
-  entries_.clear();
+  if (!entries_.empty()) {
+    entries_.clear();
+    std::fill(slots_.begin(), slots_.end(), std::uint16_t{0});
+  }
   is_complete_ = true;
   return all;
 }

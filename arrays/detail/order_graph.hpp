@@ -45,9 +45,14 @@ class OrderTable {
   [[nodiscard]] std::vector<OrderEntry> take();
 
  private:
+  [[nodiscard]] std::size_t slot_of(std::uint64_t object, std::uint64_t epoch) const noexcept;
+  OrderEntry* find_or_add(std::uint64_t object);
+  void grow();
+
   std::uint64_t epoch_ = 0;
   bool is_complete_ = true;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, OrderEntry> entries_;  ///< by epoch and object
+  std::vector<OrderEntry> entries_;   ///< their `age` is the epoch
+  std::vector<std::uint16_t> slots_;  ///< by a hash: an index in entries_, plus one; 0: empty
 };
 
 /// A place in a member's sequence of calls: before call `number`.

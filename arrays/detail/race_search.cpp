@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
+#include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <utility>
+
+#include "arrays/detail/access_digest.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -41,12 +44,7 @@ class Search {
         known_(known),
         graph_(graph),
         is_explained_(mine.size()) {
-    for (std::size_t at = 0; at < mine.size(); ++at) {
-      const Box& box = mine[at].access.box;
-      spans_.push_back({box.lo(0), box.hi(0), at});
-    }
-    std::sort(spans_.begin(), spans_.end(),
-              [](const Span& a, const Span& b) { return a.lo < b.lo; });
+    sort_spans();
     for (const LoggedAccess& each : mine) {
       mark_explained_writes(each);
     }
@@ -89,7 +87,7 @@ class Search {
   // A put, accumulate or atomic operation explains a change: it was then not the owner's local
   // write.
   void mark_explained_writes(const LoggedAccess& cause) {
-    if (!is_write_by_call(cause.access.kind)) {
+    if (!has_local_writes_ || !is_write_by_call(cause.access.kind)) {
       return;
     }
     for_each_near(cause.access.box, [&](std::size_t at) {
@@ -101,23 +99,60 @@ class Search {
     });
   }
 
-  // Of an access of this member, in the first dimension.
+  // Of an access of this member, in one dimension.
   struct Span {
     std::int64_t lo;
     std::int64_t hi;
     std::size_t at;
   };
 
-  // Calls `act` with the index of each own access that meets the box in the first dimension. Most
-  // pairs do not, so the others are not looked at.
+  // The spans in a dimension, by their beginnings.
+  [[nodiscard]] std::vector<Span> spans_in(int dim) const {
+    std::vector<Span> spans;
+    spans.reserve(mine_.size());
+    for (std::size_t at = 0; at < mine_.size(); ++at) {
+      const Box& box = mine_[at].access.box;
+      spans.push_back({box.lo(dim), box.hi(dim), at});
+    }
+    std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.lo < b.lo; });
+    return spans;
+  }
+
+  // In the dimension, of the first two, in which the boxes are farther apart.
+  void sort_spans() {
+    bool have_two_dims = !mine_.empty();
+    for (const LoggedAccess& each : mine_) {
+      have_two_dims = have_two_dims && each.access.box.ndims() > 1;
+      has_local_writes_ = has_local_writes_ || each.access.kind == AccessKind::local_write;
+    }
+    double farthest = -1.0;
+    for (int dim = 0; dim < (have_two_dims ? 2 : 1); ++dim) {
+      std::vector<Span> spans = spans_in(dim);
+      std::int64_t longest = 1;
+      for (const Span& each : spans) {
+        longest = std::max(longest, each.hi - each.lo);
+      }
+      const double reach =
+          spans.empty() ? 0.0 : static_cast<double>(spans.back().lo - spans.front().lo);
+      if (reach / static_cast<double>(longest) > farthest) {
+        farthest = reach / static_cast<double>(longest);
+        dim_ = dim;
+        longest_ = longest;
+        spans_.swap(spans);
+      }
+    }
+  }
+
+  // Calls `act` with the index of each own access that meets the box in that dimension. Most pairs
+  // do not, so the others are not looked at.
   template <class Act>
   void for_each_near(const Box& box, Act&& act) {
-    for (const Span& each : spans_) {
-      if (each.lo >= box.hi(0)) {
-        break;
-      }
-      if (each.hi > box.lo(0)) {
-        act(each.at);
+    const std::int64_t first = box.lo(dim_) - longest_;
+    auto each = std::partition_point(spans_.begin(), spans_.end(),
+                                     [&](const Span& span) { return span.lo <= first; });
+    for (; each != spans_.end() && each->lo < box.hi(dim_); ++each) {
+      if (each->hi > box.lo(dim_)) {
+        act(each->at);
       }
     }
   }
@@ -173,60 +208,109 @@ class Search {
   std::span<const LoggedAccess> mine_;
   const std::set<RaceKind>& known_;
   OrderGraph* graph_;
-  std::vector<Span> spans_;         // by their beginnings
+  std::vector<Span> spans_;
+  int dim_ = 0;               // of the spans
+  std::int64_t longest_ = 1;  // span
+  bool has_local_writes_ = false;
   std::vector<bool> is_explained_;  // for local writes, by their index in mine_
   std::map<RaceKind, Race> races_;
   std::map<std::size_t, Race> of_local_writes_;
 };
 
-// Collective. Sends all members' lists to all members, in pieces of equal length, and calls
-// `take(member, item)` for each item, also for this member's own.
-template <class Item, class Take>
-Status exchange(rma::Team& team, std::span<const Item> mine, const std::vector<std::size_t>& counts,
-                Take&& take) {
+// Items of equal length.
+struct Items {
+  std::span<const std::byte> bytes;
+  std::size_t length;
+};
+
+// Collective. Sends all members' items to all members, in pieces of equal length, and calls
+// `take(member, item)` for each item, also for this member's own. Throws std::bad_alloc.
+template <class Take>
+Status exchange(rma::Team& team, Items mine, const std::vector<std::size_t>& counts, Take&& take) {
   const std::size_t most = *std::max_element(counts.begin(), counts.end());
-  const std::size_t piece = std::clamp<std::size_t>(gathered_bytes / (counts.size() * sizeof(Item)),
+  const std::size_t piece = std::clamp<std::size_t>(gathered_bytes / (counts.size() * mine.length),
                                                     1, std::max<std::size_t>(most, 1));
   if (most == 0) {
     return {};
   }
-  std::vector<Item> own;
-  std::vector<Item> all;
-  TESSERA_RETURN_IF_ERROR(team.agree([&] {
-    own.resize(piece);
-    all.resize(piece * counts.size());
-    return Status();
-  }));
+  std::vector<std::byte> own(piece * mine.length);
+  std::vector<std::byte> all(own.size() * counts.size());
   for (std::size_t done = 0; done < most; done += piece) {
-    const std::size_t mine_left = mine.size() - std::min(done, mine.size());
-    std::copy_n(mine.data() + std::min(done, mine.size()), std::min(piece, mine_left), own.data());
-    TESSERA_RETURN_IF_ERROR(team.allgather(std::as_bytes(std::span<const Item>(own)),
-                                           std::as_writable_bytes(std::span(all))));
+    const std::span<const std::byte> left =
+        mine.bytes.subspan(std::min(done * mine.length, mine.bytes.size()));
+    std::copy_n(left.data(), std::min(own.size(), left.size()), own.data());
+    TESSERA_RETURN_IF_ERROR(team.allgather(own, all));
     for (std::size_t member = 0; member < counts.size(); ++member) {
       const std::size_t theirs = counts[member] - std::min(done, counts[member]);
       for (std::size_t k = 0; k < std::min(piece, theirs); ++k) {
-        take(member, all[member * piece + k]);
+        take(member, all.data() + (member * piece + k) * mine.length);
       }
     }
   }
   return {};
 }
 
-struct LogSize {
+// What members send first.
+struct LogSummary {
   std::size_t accesses = 0;
   std::size_t orders = 0;
   std::int64_t has_all_orders = 1;
+  PackedAccess packed;
+  AccessDigest digest;
 };
+
+LogSummary summary_of(const MemberLog& log) noexcept {
+  LogSummary summary;
+  summary.orders = log.orders.size();
+  summary.has_all_orders = log.has_all_orders ? 1 : 0;
+  for (const ArrayLog& each : log.arrays) {
+    summary.accesses += each.accesses.size();
+    summary.digest.add(each.array, each.accesses);
+    for (const AccessRecord& access : each.accesses) {
+      summary.packed.add(access);
+    }
+  }
+  summary.digest.finish();
+  return summary;
+}
+
+// The same on all members.
+bool may_conflict(std::span<const LogSummary> members) noexcept {
+  constexpr std::size_t compared_members = 64;
+  if (members.size() > compared_members) {
+    return std::any_of(members.begin(), members.end(),
+                       [](const LogSummary& each) { return each.accesses > 0; });
+  }
+  for (std::size_t a = 0; a < members.size(); ++a) {
+    for (std::size_t b = a + 1; b < members.size(); ++b) {
+      if (members[a].digest.may_conflict(members[b].digest)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<LoggedAccess> all_accesses(const MemberLog& log, std::size_t count) {
+  std::vector<LoggedAccess> all;
+  all.reserve(count);
+  for (const ArrayLog& of_array : log.arrays) {
+    for (const AccessRecord& access : of_array.accesses) {
+      all.push_back({of_array.array, of_array.is_strict, access, of_array.epoch - access.epoch});
+    }
+  }
+  return all;
+}
 
 // Collective. Null if it would not be complete: then objects are not distinguished. Members that
 // are not in the team may order its members, too.
 Result<std::unique_ptr<OrderGraph>> make_graph(const rma::Job& job, rma::Team& team,
                                                std::span<const OrderEntry> mine,
-                                               const std::vector<LogSize>& sizes) {
+                                               const std::vector<LogSummary>& sizes) {
   std::vector<std::size_t> counts;
   std::size_t all = 0;
   bool is_complete = team.size() == job.size();
-  for (const LogSize& each : sizes) {
+  for (const LogSummary& each : sizes) {
     counts.push_back(each.orders);
     all += each.orders;
     is_complete = is_complete && each.has_all_orders != 0;
@@ -235,9 +319,11 @@ Result<std::unique_ptr<OrderGraph>> make_graph(const rma::Job& job, rma::Team& t
     return std::unique_ptr<OrderGraph>();
   }
   std::vector<std::vector<OrderEntry>> by_member(counts.size());
-  TESSERA_RETURN_IF_ERROR(exchange(
-      team, mine, counts,
-      [&](std::size_t member, const OrderEntry& entry) { by_member[member].push_back(entry); }));
+  const auto take = [&](std::size_t member, const std::byte* item) {
+    OrderEntry& entry = by_member[member].emplace_back();
+    std::memcpy(&entry, item, sizeof entry);
+  };
+  TESSERA_RETURN_IF_ERROR(exchange(team, {std::as_bytes(mine), sizeof(OrderEntry)}, counts, take));
   return std::make_unique<OrderGraph>(std::move(by_member));
 }
 
@@ -261,25 +347,33 @@ Result<std::vector<Race>> share(rma::Team& team, const std::vector<Race>& mine,
 
 }  // namespace
 
-Result<std::vector<Race>> find_races(const rma::Job& job, rma::Team& team, const MemberLog& mine,
+Result<std::vector<Race>> find_races(const rma::Job& job, rma::Team& team, const MemberLog& log,
                                      std::set<RaceKind>& known) {
-  const LogSize size{mine.accesses.size(), mine.orders.size(), mine.has_all_orders ? 1 : 0};
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<LogSize> sizes, team.allgather_value(size));
-  std::vector<std::size_t> counts;
-  std::transform(sizes.begin(), sizes.end(), std::back_inserter(counts),
-                 [](const LogSize& each) { return each.accesses; });
-  if (std::all_of(counts.begin(), counts.end(), [](std::size_t count) { return count == 0; })) {
+  const LogSummary summary = summary_of(log);
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<LogSummary> all, team.allgather_value(summary));
+  if (!may_conflict(all)) {
     return std::vector<Race>();
   }
-  TESSERA_ASSIGN_OR_RETURN(const auto graph, make_graph(job, team, mine.orders, sizes));
-  Search search(job, team, mine.accesses, known, graph.get());
-  TESSERA_RETURN_IF_ERROR(exchange<LoggedAccess>(
-      team, mine.accesses, counts, [&](std::size_t member, const LoggedAccess& theirs) {
-        const rma::TeamRank rank{static_cast<std::int32_t>(member)};
-        if (rank != team.rank()) {
-          search.compare(rank, theirs);
-        }
-      }));
+  std::vector<std::size_t> counts;
+  PackedAccess form;
+  for (const LogSummary& each : all) {
+    counts.push_back(each.accesses);
+    form.add(each.packed);
+  }
+  const std::vector<LoggedAccess> mine = all_accesses(log, summary.accesses);
+  std::vector<std::byte> bytes(mine.size() * form.bytes());
+  for (std::size_t at = 0; at < mine.size(); ++at) {
+    form.pack(mine[at], bytes.data() + at * form.bytes());
+  }
+  TESSERA_ASSIGN_OR_RETURN(const auto graph, make_graph(job, team, log.orders, all));
+  Search search(job, team, mine, known, graph.get());
+  const auto take = [&](std::size_t member, const std::byte* item) {
+    const rma::TeamRank rank{static_cast<std::int32_t>(member)};
+    if (rank != team.rank()) {
+      search.compare(rank, form.unpack(item));
+    }
+  };
+  TESSERA_RETURN_IF_ERROR(exchange(team, {bytes, form.bytes()}, counts, take));
   return share(team, search.take(), known);
 }
 

@@ -12,11 +12,13 @@
 #include <unwind.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,34 +44,50 @@ struct Walk {
   CallSite site;
   std::size_t found = 0;  // frames of the site
 
-  // The outermost first: calls from two lines of a function differ there.
   [[nodiscard]] bool matches(const void* now) const noexcept {
     return frame == now &&
-           std::all_of(slots.rend() - static_cast<std::ptrdiff_t>(count), slots.rend(),
+           std::all_of(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(count),
                        [](const StackSlot& each) { return *each.at == each.value; });
   }
 };
 
-// The walks that a thread made last.
+// The walks that a thread made last, by the depth of its stack.
 struct RecentWalks {
   static constexpr std::size_t sets = 8;
   static constexpr std::size_t ways = 16;
-  std::array<std::array<Walk, ways>, sets> all;
-  std::array<std::size_t, sets> next{};
+  struct Set {
+    std::array<Walk, ways> walks;
+    std::size_t next = 0;    // is replaced next
+    std::size_t latest = 0;  // was found last
+  };
+  std::array<Set, sets> all;
+  Walk irregular;  // the last one that can't be recognised
 
-  static std::size_t set_of(const void* frame) noexcept {
+  [[nodiscard]] Set& set_of(const void* frame) noexcept {
     constexpr unsigned alignment_bits = 4;
-    return (reinterpret_cast<std::uintptr_t>(frame) >> alignment_bits) % sets;
+    return all[(reinterpret_cast<std::uintptr_t>(frame) >> alignment_bits) % sets];
   }
 };
 
-// Null if there is no memory.
-RecentWalks* recent_walks() noexcept {
+// Null before the thread's first walk, when the thread ends, and without memory.
+constinit thread_local RecentWalks* recent_walks = nullptr;
+
+// Owns a thread's walks.
+struct WalksOfThread {
+  std::unique_ptr<RecentWalks> walks = std::make_unique<RecentWalks>();
+
+  WalksOfThread() { recent_walks = walks.get(); }
+  WalksOfThread(const WalksOfThread&) = delete;
+  WalksOfThread& operator=(const WalksOfThread&) = delete;
+  ~WalksOfThread() { recent_walks = nullptr; }
+};
+
+// The first time in a thread.
+void make_recent_walks() noexcept {
   try {
-    static thread_local const auto walks = std::make_unique<RecentWalks>();
-    return walks.get();
+    static thread_local const WalksOfThread walks;
   } catch (const std::bad_alloc&) {
-    return nullptr;
+    // The next call tries again.
   }
 }
 
@@ -85,6 +103,16 @@ bool is_own_object(std::uintptr_t address) noexcept {
   const std::string_view name = file_name(info.dli_fname);
   return name.starts_with("libtessera") || name.starts_with("libga.") ||
          name.starts_with("libarmci");
+}
+
+// 0 if there are none.
+std::uint64_t hash_of_site(std::span<const std::uintptr_t> returns) noexcept {
+  constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;
+  std::uint64_t hash = 0;
+  for (const std::uintptr_t each : returns) {
+    hash = (std::rotl(hash, 23) ^ each) * odd;
+  }
+  return hash;
 }
 
 // The stack below the program's frames: the library, and what it calls.
@@ -271,25 +299,35 @@ std::string location_text(const Location& location) {
 
 }  // namespace
 
-[[gnu::no_sanitize("address")]] CallSite find_call_site() noexcept {
+[[gnu::no_sanitize("address")]] const CallSite& find_call_site() noexcept {
+  static constexpr CallSite nowhere;
   const void* const frame = __builtin_frame_address(0);
-  RecentWalks* const walks = recent_walks();
-  if (walks == nullptr) {
-    return {};
+  if (recent_walks == nullptr) [[unlikely]] {
+    make_recent_walks();
+    if (recent_walks == nullptr) {
+      return nowhere;
+    }
   }
-  const std::size_t set = RecentWalks::set_of(frame);
-  for (const Walk& each : walks->all[set]) {
+  RecentWalks::Set& set = recent_walks->set_of(frame);
+  if (set.walks[set.latest].matches(frame)) {
+    return set.walks[set.latest].site;
+  }
+  for (Walk& each : set.walks) {
     if (each.matches(frame)) {
+      set.latest = static_cast<std::size_t>(&each - set.walks.data());
       return each.site;
     }
   }
   Walk walk;
   walk.frame = frame;
   _Unwind_Backtrace(visit_frame, &walk);
-  if (walk.is_regular) {
-    walks->all[set][walks->next[set]++ % RecentWalks::ways] = walk;
+  walk.site.hash = hash_of_site(walk.site.returns);
+  if (!walk.is_regular) {
+    recent_walks->irregular = walk;
+    return recent_walks->irregular.site;
   }
-  return walk.site;
+  set.latest = set.next++ % RecentWalks::ways;
+  return (set.walks[set.latest] = walk).site;
 }
 
 std::string describe(const CallSite& site) {

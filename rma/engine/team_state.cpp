@@ -10,6 +10,7 @@
 #include "rma/engine/team/background_collectives.hpp"
 #include "rma/engine/team/staging_window.hpp"
 #include "rma/engine/team/team_formation.hpp"
+#include "rma/team_number.hpp"
 
 namespace tessera::rma::detail {
 
@@ -169,6 +170,9 @@ Status TeamState::agree(const Status& mine, const AgreedCall& asked) {
 TeamState::~TeamState() = default;
 
 std::shared_ptr<Operation> TeamState::start(BackgroundCall call) {
+  // Here, since the background may be slower than this rank's next collective.
+  job_.observers().report_order(OrderCall::Kind::release,
+                                [&] { return number_of_team(members()); });
   const TeamControl& control = step_.memory().control();
   call.place = (control.generation.load() & ~TeamControl::given_up_bit) + std::uint64_t{1};
   call.operation = make_operation(job_, members_.own_world_rank());

@@ -4,18 +4,13 @@
 // order in which the ranks reach their calls, and small programs that have none in any run. Each
 // race must be reported, with the two kinds of access, and nothing else. Ranks 0 and 1 make the
 // calls; others help where a program says so.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstdint>
 #include <functional>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "arrays/array.hpp"
@@ -24,71 +19,17 @@
 #include "arrays/gather.hpp"
 #include "arrays/halo.hpp"
 #include "rma/lock.hpp"
-#include "rma/notify.hpp"
+#include "tests/arrays/ranks/race_litmus.hpp"
 #include "tests/support/checks.hpp"
-#include "tests/support/rank_main.hpp"
 
 namespace tessera::arrays {
 namespace {
 
 using rma::Job;
 using rma::LockSet;
-using rma::LogLevel;
 using rma::Team;
 using rma::TeamRank;
-using rma::WorldRank;
 using rma::test::ok;
-using rma::test::on_ranks;
-
-constexpr std::int64_t part = 16;  // elements of each rank
-
-/// What a program works with: an array of 16 elements a rank.
-struct Play {
-  Job& job;
-  Array<double> a;
-  std::vector<double> values = std::vector<double>(static_cast<std::size_t>(part * 8), 1.0);
-
-  [[nodiscard]] std::int32_t rank() const { return job.rank().value; }
-  [[nodiscard]] bool is(std::int32_t rank) const { return job.rank().value == rank; }
-  [[nodiscard]] std::span<double> room(std::int64_t count) {
-    return std::span(values).first(static_cast<std::size_t>(count));
-  }
-  void put(std::int64_t lo, std::int64_t hi) {
-    EXPECT_TRUE(ok(a.put(Box({lo}, {hi}), std::span<const double>(room(hi - lo)))));
-  }
-  void get(std::int64_t lo, std::int64_t hi) {
-    EXPECT_TRUE(ok(a.get(Box({lo}, {hi}), room(hi - lo))));
-  }
-  void accumulate(std::int64_t lo, std::int64_t hi) {
-    EXPECT_TRUE(ok(a.accumulate(Box({lo}, {hi}), std::span<const double>(room(hi - lo)))));
-  }
-  void sync() { EXPECT_TRUE(ok(a.sync())); }
-  void ranks(const std::function<void()>& zero, const std::function<void()>& one) {
-    if (is(0)) {
-      zero();
-    } else if (is(1)) {
-      one();
-    }
-  }
-  void notify(std::int32_t to) { EXPECT_TRUE(ok(rma::notify(job, WorldRank{to}))); }
-  void wait_for(std::int32_t from) {
-    EXPECT_TRUE(ok(rma::wait_for_notifications(job, WorldRank{from}, 1)));
-  }
-  [[nodiscard]] Array<std::int64_t> words(const std::string& name = "words") {
-    return Array<std::int64_t>::create(job, {4}, {.name = name}).value();
-  }
-};
-
-struct Program {
-  std::string_view name;
-  std::string_view race;  ///< the kinds of access, of rank 0 and of rank 1; empty: none
-  std::function<void(Play&)> body;
-  std::int32_t ranks = 2;  ///< at least
-};
-
-void PrintTo(const Program& program, std::ostream* out) {
-  *out << program.name;
-}
 
 /// A lock, a call, the unlock.
 void within_lock(LockSet& locks, std::int64_t index, const std::function<void()>& act) {
@@ -565,68 +506,10 @@ const std::vector<Program> clean{
      }},
 };
 
-/// Runs a program on all ranks with the check, to the sync of its array and its end. Returns the
-/// warnings of all ranks; each rank sees its own.
-std::vector<std::string> warnings_of(Job& job, const Program& program) {
-  std::mutex mutex;
-  std::vector<std::string> lines;
-  job.log().set_sink([&](LogLevel level, std::string_view line) {
-    const std::lock_guard guard(mutex);
-    if (level == LogLevel::warning) {
-      lines.emplace_back(line);
-    }
-  });
-  {
-    Play play{job, Array<double>::create(job, {part * job.size()}, {.name = "A"}).value()};
-    program.body(play);
-    EXPECT_TRUE(ok(play.a.sync()));
-    EXPECT_TRUE(ok(play.a.free()));
-  }
-  job.log().set_sink({});
-  return lines;
-}
-
-void with_check(const Program& program, const std::function<void(Job&)>& body) {
-  if (rma::test::rank_count() < program.ranks) {
-    GTEST_SKIP() << program.name << " needs " << program.ranks << " ranks";
-  }
-  on_ranks({.change = [](rma::Settings& settings) { settings.check = "races"; }}, body);
-}
-
-std::string name_of(const testing::TestParamInfo<Program>& info) {
-  return std::string(info.param.name);
-}
-
 class Racy : public testing::TestWithParam<Program> {};
 
-// Both accesses are named, in either order, with the array and the two lines of this file.
-bool is_report_of(const std::string& line, std::string_view race) {
-  if (line.find("race in array 'A' (") == std::string::npos) {
-    return false;
-  }
-  for (const std::string_view kind : {"put", "get", "accumulate", "atomic operation", "local write",
-                                      "local access", "ghost cell update"}) {
-    const bool is_expected = race.find(kind) != std::string_view::npos;
-    const bool is_named = line.find(fmt::format("{} of ", kind)) != std::string::npos;
-    if (is_expected != is_named) {
-      return false;
-    }
-  }
-  const std::string_view here = " at race_litmus_test.cpp:";
-  const std::size_t first = line.find(here);
-  return first != std::string::npos && line.find(here, first + 1) != std::string::npos;
-}
-
 TEST_P(Racy, ProgramsAreReported) {
-  with_check(GetParam(), [](Job& job) {
-    const std::vector<std::string> lines = warnings_of(job, GetParam());
-    for (const std::string& line : lines) {
-      EXPECT_TRUE(is_report_of(line, GetParam().race)) << line;
-    }
-    const auto reports =
-        job.world().allreduce(static_cast<std::int64_t>(lines.size()), rma::Reduction::sum);
-    EXPECT_EQ(reports.value(), 1) << "number of reports";
-  });
+  expect_one_report(GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Litmus, Racy, testing::ValuesIn(racy), name_of);
@@ -634,8 +517,7 @@ INSTANTIATE_TEST_SUITE_P(Litmus, Racy, testing::ValuesIn(racy), name_of);
 class Clean : public testing::TestWithParam<Program> {};
 
 TEST_P(Clean, ProgramsAreNotReported) {
-  with_check(GetParam(),
-             [](Job& job) { EXPECT_EQ(warnings_of(job, GetParam()), std::vector<std::string>()); });
+  expect_no_report(GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Litmus, Clean, testing::ValuesIn(clean), name_of);
