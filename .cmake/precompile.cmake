@@ -133,7 +133,7 @@ if(TESSERA_PRECOMPILE)
     list(POP_FRONT tessera_not_precompiled target source)
     if(TARGET ${target})
       set_source_files_properties(${PROJECT_SOURCE_DIR}/${source} TARGET_DIRECTORY ${target}
-        PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+        PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endwhile()
 endif()

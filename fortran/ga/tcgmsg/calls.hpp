@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "fortran/ga/include/tcgmsg.h"
+#include "fortran/ga/include/typesf2c.h"
 #include "fortran/ga/tcgmsg/messages.hpp"
 
 namespace tessera::ga::tcgmsg {
