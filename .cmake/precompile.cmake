@@ -24,6 +24,7 @@ set(tessera_not_precompiled
   test_arrays tests/arrays/ranks/creation_test.cpp
   test_arrays tests/arrays/ranks/halo_accumulate_test.cpp
   test_arrays tests/arrays/ranks/sections_test.cpp
+  test_arrays_race_litmus tests/arrays/ranks/race_litmus_test.cpp
   test_regression tests/regression/jobs_test.cpp
   test_ccsd tests/apps/ccsd/equations_test.cpp
   test_spmv tests/apps/spmv/public_matrices_test.cpp

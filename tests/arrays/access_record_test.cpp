@@ -219,7 +219,8 @@ TEST(PackedAccess, GivesWhatWasPacked) {
       access.box = Box::none(ndims);
       access.steps = random() % 2 == 0 ? Extents() : Extents::filled(ndims, 3);
       for (int dim = 0; dim < ndims; ++dim) {
-        access.box.set(dim, -static_cast<std::int64_t>(random()), random());
+        access.box.set(dim, -static_cast<std::int64_t>(random()),
+                       static_cast<std::int64_t>(random()));
       }
       access.first_byte = static_cast<std::uint32_t>(random());
       access.end_byte = static_cast<std::uint32_t>(random());
@@ -233,7 +234,7 @@ TEST(PackedAccess, GivesWhatWasPacked) {
       access.orders = random();
       access.last_orders = random();
       access.first_time = -static_cast<std::int64_t>(random());
-      access.last_time = random();
+      access.last_time = static_cast<std::int64_t>(random());
       form.add(access);
     }
     for (const LoggedAccess& each : all) {

@@ -67,7 +67,7 @@ void put_two_columns(Play& play, Array<double>& a, std::int64_t first_column) {
   }
 }
 
-const std::vector<Program> racy{
+const std::vector<Program> racy_corners{
     {"PutsToAnArrayOfOneElement", "put put",
      [](Play& play) {
        auto one = Array<double>::create(play.job, {1}, {.name = "A"}).value();
@@ -165,7 +165,7 @@ const std::vector<Program> racy{
      }},
 };
 
-const std::vector<Program> clean{
+const std::vector<Program> clean_corners{
     {"BarrierInTheBackground", "",
      [](Play& play) {
        if (play.is(1)) {
@@ -398,7 +398,7 @@ TEST_P(CornersRacy, ProgramsAreReported) {
   expect_one_report(GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Litmus, CornersRacy, testing::ValuesIn(racy), name_of);
+INSTANTIATE_TEST_SUITE_P(Litmus, CornersRacy, testing::ValuesIn(racy_corners), name_of);
 
 class CornersClean : public testing::TestWithParam<Program> {};
 
@@ -406,7 +406,7 @@ TEST_P(CornersClean, ProgramsAreNotReported) {
   expect_no_report(GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Litmus, CornersClean, testing::ValuesIn(clean), name_of);
+INSTANTIATE_TEST_SUITE_P(Litmus, CornersClean, testing::ValuesIn(clean_corners), name_of);
 
 }  // namespace
 }  // namespace tessera::arrays
