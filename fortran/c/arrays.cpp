@@ -70,10 +70,6 @@ Status attach(const CreateArrayArguments& arguments, const tessera_distribution*
       arguments.result);
 }
 
-const char* name_or_unnamed(const char* name) noexcept {
-  return name == nullptr ? "unnamed" : name;
-}
-
 Status free_array(tessera_array** array) {
   if (array != nullptr && *array != nullptr) {
     TESSERA_RETURN_IF_ERROR(check(*array));

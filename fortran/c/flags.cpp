@@ -16,21 +16,12 @@
 #include "rma/notify.hpp"
 
 namespace tessera::capi {
-namespace {
 
 using arrays::ArrayBase;
 using arrays::Box;
 using arrays::Flag;
 using rma::Job;
 using rma::Status;
-
-void give(std::uint64_t number, std::int64_t* to) {
-  if (to != nullptr) {
-    *to = static_cast<std::int64_t>(number);
-  }
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -76,7 +67,7 @@ int tessera_job_notify(const tessera_job* job, int64_t rank, int64_t* sent) {
   return call_on(__func__, job, [&](Job& running) -> Status {
     TESSERA_ASSIGN_OR_RETURN(const auto to, world_rank(rank, running.size()));
     TESSERA_ASSIGN_OR_RETURN(const std::uint64_t count, rma::notify(running, to));
-    give(count, sent);
+    set_if_given(static_cast<std::int64_t>(count), sent);
     return {};
   });
 }
@@ -89,7 +80,7 @@ int tessera_job_wait_for_notifications(const tessera_job* job, int64_t rank, int
     TESSERA_ASSIGN_OR_RETURN(
         const std::uint64_t so_far,
         rma::wait_for_notifications(running, from, static_cast<std::uint64_t>(count)));
-    give(so_far, received);
+    set_if_given(static_cast<std::int64_t>(so_far), received);
     return {};
   });
 }

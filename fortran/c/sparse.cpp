@@ -162,10 +162,6 @@ Status make_from_dense(const tessera_array* handle, double threshold,
   });
 }
 
-const char* name_or_unnamed(const char* name) noexcept {
-  return name == nullptr ? "unnamed" : name;
-}
-
 /// Calls `act`, which takes a SparseMatrix<T>& and options, to make a matrix of the same type.
 template <class Act>
 int make_like(const char* function, const tessera_sparse* handle,

@@ -24,12 +24,6 @@ using linalg::LocalRows;
 using linalg::SparseSummary;
 using rma::Status;
 
-void give_number_to(std::int64_t number, std::int64_t* to) {
-  if (to != nullptr) {
-    *to = number;
-  }
-}
-
 /// Where the C caller wants entries.
 struct EntryOutput {
   std::int64_t capacity;
@@ -120,9 +114,9 @@ extern "C" {
 int tessera_sparse_shape(const tessera_sparse* matrix, int64_t* rows, int64_t* columns,
                          int64_t* entries) {
   return on_sparse(__func__, matrix, [&](const auto& asked) -> Status {
-    give_number_to(asked.rows(), rows);
-    give_number_to(asked.columns(), columns);
-    give_number_to(asked.entries(), entries);
+    set_if_given(asked.rows(), rows);
+    set_if_given(asked.columns(), columns);
+    set_if_given(asked.entries(), entries);
     return {};
   });
 }

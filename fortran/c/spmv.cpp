@@ -64,12 +64,6 @@ Status create(tessera_job* job, SparseMatrix<T>& matrix, const Arrays& arrays,
   return {};
 }
 
-void give_number_to(std::int64_t number, std::int64_t* to) {
-  if (to != nullptr) {
-    *to = number;
-  }
-}
-
 }  // namespace
 
 extern "C" {
@@ -105,9 +99,9 @@ int tessera_spmv_reads(const tessera_spmv* plan, int64_t* from_others, int64_t* 
   return call_on(__func__, plan, [&](const AnyPlan& any) {
     return std::visit(
         [&](const auto& asked) -> Status {
-          give_number_to(asked.elements_from_others(), from_others);
-          give_number_to(asked.elements_shared(), shared);
-          give_number_to(asked.rows_without_others(), rows_without);
+          set_if_given(asked.elements_from_others(), from_others);
+          set_if_given(asked.elements_shared(), shared);
+          set_if_given(asked.rows_without_others(), rows_without);
           return {};
         },
         any);

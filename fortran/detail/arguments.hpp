@@ -66,6 +66,17 @@ rma::Result<List> required_list(const std::int64_t* numbers, std::int64_t ndims,
   return list_of<List>(numbers, ndims);
 }
 
+/// For an output that the caller may not want.
+inline void set_if_given(std::int64_t number, std::int64_t* to) noexcept {
+  if (to != nullptr) {
+    *to = number;
+  }
+}
+
+inline const char* name_or_unnamed(const char* name) noexcept {
+  return name == nullptr ? "unnamed" : name;
+}
+
 /// The box [lo, hi), or the whole array if both are null.
 rma::Result<arrays::Box> box_of(const arrays::Extents& extents, const std::int64_t* lo,
                                 const std::int64_t* hi);

@@ -24,10 +24,8 @@ namespace {
 static_assert(static_cast<int>(rma::AccessMode::no_local_access) == TESSERA_ACCESS_NO_LOCAL);
 static_assert(static_cast<int>(rma::Atomics::device) == TESSERA_ATOMICS_DEVICE);
 
-using Options = tessera_array_options;
-
 /// The options except the team. Lists have `ndims` entries, or none.
-Result<ArrayOptions> convert(const Options& given, std::int64_t ndims) {
+Result<ArrayOptions> convert(const tessera_array_options& given, std::int64_t ndims) {
   TESSERA_RETURN_IF_ERROR(check_choice(given.order, 2, "memory order"));
   TESSERA_RETURN_IF_ERROR(
       check_choice(given.access_mode, TESSERA_ACCESS_NO_LOCAL + 1, "access mode"));
@@ -71,7 +69,7 @@ Result<ArrayRequest> request_of(const NewArrayArguments& arguments, std::int64_t
                                 Status first_error) {
   TESSERA_ASSIGN_OR_RETURN(rma::Job* const job, open(arguments.job));
   TESSERA_ASSIGN_OR_RETURN(
-      const Options given,
+      const tessera_array_options given,
       options_of(arguments.options, tessera_array_options_init, "tessera_array_options_init"));
   rma::Team team = job->world();
   if (given.team != nullptr) {

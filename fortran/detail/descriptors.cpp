@@ -39,10 +39,6 @@ constexpr std::array<TypeRow, 8> type_table = {{
     {CFI_type_double_Complex, ElementType::c128, ElementType::c128, "complex(real64)"},
 }};
 
-Status wrong(std::string text) {
-  return Status::error(Code::invalid_argument, std::move(text));
-}
-
 /// gfortran 12 may describe a text as an int8 of the text's length.
 bool is_text(const Descriptor& given) {
   return given.type == CFI_type_int8_t && given.elem_len != sizeof(std::int8_t);

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arrays/array_base.hpp"
@@ -24,6 +25,15 @@ namespace tessera::fapi {
 
 using Descriptor = CFI_cdesc_t;
 using Numbers = std::vector<std::int64_t>;
+
+inline rma::Status wrong(std::string text) {
+  return rma::Status::error(rma::Code::invalid_argument, std::move(text));
+}
+
+/// A list for C, where none is null.
+inline const std::int64_t* list_or_null(const Numbers& list) noexcept {
+  return list.empty() ? nullptr : list.data();
+}
 
 /// "real(real64)".
 std::string type_text(const Descriptor& given);

@@ -23,7 +23,7 @@ bool is_scalar(const ArrayBase& array) {
   return type && (rma::is_complex(*type) || *type == ElementType::f32 || *type == ElementType::f64);
 }
 
-Status check_type(const ArrayBase& first, const ArrayBase& other) {
+Status check_scalar_type(const ArrayBase& first, const ArrayBase& other) {
   if (!is_scalar(other)) {
     return Status::error(
                Code::invalid_argument,
@@ -42,11 +42,11 @@ int dim_of(std::int64_t dim) {
   return static_cast<int>(std::clamp<std::int64_t>(dim, -1, arrays::max_dims));
 }
 
-Status check_operand(const ArrayBase& first, const tessera_matrix& given, AnyMatrix& matrix) {
+Status check_matrix(const ArrayBase& first, const tessera_matrix& given, AnyMatrix& matrix) {
   TESSERA_ASSIGN_OR_RETURN(matrix.array, open_array(given.array));
   TESSERA_ASSIGN_OR_RETURN(matrix.box, box_of(matrix.array->extents(), given.lo, given.hi));
   matrix.dims = {dim_of(given.row_dim), dim_of(given.column_dim)};
-  return check_type(first, *matrix.array);
+  return check_scalar_type(first, *matrix.array);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ Status check_operands(std::span<const tessera_matrix> given, Status first_error,
                       std::span<AnyMatrix> matrices) {
   TESSERA_ASSIGN_OR_RETURN(const ArrayBase* const first, open_array(given[0].array));
   for (std::size_t i = 0; i < given.size() && first_error.ok(); ++i) {
-    first_error = check_operand(*first, given[i], matrices[i]);
+    first_error = check_matrix(*first, given[i], matrices[i]);
   }
   return report_to_team(first->team(), std::move(first_error));
 }

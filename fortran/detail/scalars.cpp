@@ -16,15 +16,10 @@
 namespace tessera::fapi {
 
 using arrays::ElementKind;
-using rma::Code;
 using rma::Result;
 using rma::Status;
 
 namespace {
-
-Status wrong(std::string text) {
-  return Status::error(Code::invalid_argument, std::move(text));
-}
 
 /// A given number before its conversion.
 struct Number {

@@ -25,7 +25,7 @@ struct LocalBlock {
   std::int64_t strides[TESSERA_MAX_DIMS];
 };
 
-LocalBlock turned(const tessera_local_block& block, std::int64_t type) {
+LocalBlock in_fortran_order(const tessera_local_block& block, std::int64_t type) {
   LocalBlock given = {};
   given.data = block.data;
   given.type = type;
@@ -150,7 +150,7 @@ int tessera_f_access_begin(Cell** place, const Cell* array_cell, int64_t number,
       "tessera_block%begin", place, array_cell, prepare, [&](tessera_access** access) {
         tessera_local_block found = {};
         const int code = tessera_access_begin(array, number - 1, &found, access);
-        *block = turned(found, capi::c_type(capi::array_of(array).element()));
+        *block = in_fortran_order(found, capi::c_type(capi::array_of(array).element()));
         return code;
       });
 }

@@ -40,8 +40,8 @@ struct ArrayArguments {
   tessera_array_options options = {};
 };
 
-Status take(const Descriptor* given, std::size_t ndims, const char* what, Numbers& list,
-            const std::int64_t*& place) {
+Status take_list(const Descriptor* given, std::size_t ndims, const char* what, Numbers& list,
+                 const std::int64_t*& place) {
   if (given != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(list, integers_of(given, static_cast<int>(ndims), what, "the array"));
     std::reverse(list.begin(), list.end());
@@ -78,10 +78,10 @@ Status take_lists(const Lists& given, ArrayArguments& request) {
   std::reverse(request.extents.begin(), request.extents.end());
   const std::size_t ndims = request.extents.size();
   TESSERA_RETURN_IF_ERROR(
-      take(given.min_block, ndims, "min_block", request.min_block, options.min_block));
-  TESSERA_RETURN_IF_ERROR(
-      take(given.process_grid, ndims, "process_grid", request.process_grid, options.process_grid));
-  TESSERA_RETURN_IF_ERROR(take(given.ghosts, ndims, "ghosts", request.ghosts, options.ghosts));
+      take_list(given.min_block, ndims, "min_block", request.min_block, options.min_block));
+  TESSERA_RETURN_IF_ERROR(take_list(given.process_grid, ndims, "process_grid", request.process_grid,
+                                    options.process_grid));
+  TESSERA_RETURN_IF_ERROR(take_list(given.ghosts, ndims, "ghosts", request.ghosts, options.ghosts));
   if (given.holders != nullptr) {
     TESSERA_ASSIGN_OR_RETURN(request.holders, integers(given.holders, "holders"));
     options.holders = request.holders.data();

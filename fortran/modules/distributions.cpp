@@ -82,10 +82,6 @@ Status take_starts(const Descriptor* given, DistributionArguments& request) {
   return {};
 }
 
-const std::int64_t* list_or_null(const Numbers& list) {
-  return list.empty() ? nullptr : list.data();
-}
-
 struct Layout {
   std::int64_t ranks_per_node;
   int order;

@@ -53,10 +53,6 @@ Status look_at_part(const Operand& part, const Descriptor* steps, const Descript
   return list_for(array, chunk, "chunk", asked.chunk);
 }
 
-const std::int64_t* list_or_null(const Numbers& list) {
-  return list.empty() ? nullptr : list.data();
-}
-
 }  // namespace
 
 extern "C" {

@@ -12,12 +12,7 @@
 namespace tessera::fapi {
 namespace {
 
-using rma::Code;
 using rma::Status;
-
-Status wrong(std::string text) {
-  return Status::error(Code::invalid_argument, std::move(text));
-}
 
 /// A matrix's own rows for C.
 struct OwnRowBounds {

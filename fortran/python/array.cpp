@@ -30,7 +30,7 @@ std::shared_ptr<ArrayBase> typed(ArrayBase made) {
       });
 }
 
-std::string representation(const Array& array) {
+std::string array_text(const Array& array) {
   const ArrayBase& base = array.description();
   std::string layout = to_string(base.distribution());
   // The shape is there already.
@@ -80,7 +80,7 @@ std::vector<OwnedBlock> patches_of(const Array& array, const py::object& key) {
   return blocks;
 }
 
-int owner_of(const Array& array, const py::args& index) {
+int owner_of_element(const Array& array, const py::args& index) {
   // Both A.owner(3, 4) and A.owner((3, 4)).
   const bool is_tuple = index.size() == 1 && py::isinstance<py::tuple>(index[0]);
   const py::object key = is_tuple ? py::object(index[0]) : py::object(py::tuple(index));
@@ -173,7 +173,7 @@ void define_description(ArrayClass& array) {
       .def_property_readonly(
           "is_freed", [](const Array& self) { return self.shared()->is_closed(); },
           "True after free().")
-      .def("__repr__", &representation)
+      .def("__repr__", &array_text)
       .def("__bool__", [](const Array& self) -> bool {
         refuse(self.description().describe() + " is neither true nor false",
                "compare it, or use A.size");
@@ -279,7 +279,7 @@ If NumPy arrays made by local exist on some rank, the memory is freed after they
 mode is "any", "read_only", "accumulate_only" or "no_local_access"; other uses are refused.
 copy_on_each_node: gets, or accumulates, stay on the node. cache_bytes: how many bytes from other
 nodes this rank keeps while the array is read-only.)")
-      .def("owner", &owner_of,
+      .def("owner", &owner_of_element,
            R"(The rank of the array's team that owns an element: A.owner(3, 4).)")
       .def("blocks", &blocks_of, py::arg("rank") = py::none(),
            "The blocks of a rank, or of all ranks: a list of Block.")

@@ -17,8 +17,6 @@ using arrays::Strides;
 
 namespace {
 
-using Npy = py::detail::npy_api;
-
 std::string shape_text(const py::array& given) {
   return text_of(given.attr("shape"));
 }

@@ -15,8 +15,6 @@ using rma::ElementType;
 
 namespace {
 
-using Npy = py::detail::npy_api;
-
 /// By ElementType.
 constexpr std::array<int, rma::element_type_count> numpy_types = {
     Npy::NPY_INT32_,  Npy::NPY_INT64_,   Npy::NPY_FLOAT_,  Npy::NPY_DOUBLE_,

@@ -16,6 +16,7 @@
 namespace tessera::python {
 
 namespace py = pybind11;
+using Npy = py::detail::npy_api;
 
 /// NumPy's type number.
 int numpy_type(rma::ElementType type) noexcept;

@@ -78,7 +78,8 @@ void update(HaloOfArray& self, const py::object& periodic, const py::object& wid
   checked_without_gil([&] { return (*planned)->halo.update(); });
 }
 
-void start(HaloOfArray& self, const py::object& periodic, const py::object& widths, bool corners) {
+void start_update(HaloOfArray& self, const py::object& periodic, const py::object& widths,
+                  bool corners) {
   const HaloPlans::Plan planned = plan(self.array, periodic, widths, corners);
   (*planned)->update.emplace(checked_without_gil([&] { return (*planned)->halo.start(); }));
   self.started = planned;
@@ -115,7 +116,7 @@ first call with the same arguments, which is collective.)")
 
 Sends this rank's elements as it sees them; elements that other ranks put need A.sync() before.
 Cells outside the array in dimensions that are not periodic keep their values. Complete: at return.)")
-      .def("start", &start, py::arg("periodic") = false, py::arg("widths") = py::none(),
+      .def("start", &start_update, py::arg("periodic") = false, py::arg("widths") = py::none(),
            py::arg("corners") = true,
            "Start an update. Until finish(), do not touch ghost cells and do not change own "
            "elements.")

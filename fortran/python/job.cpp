@@ -178,7 +178,7 @@ SharedJob& running(SharedJob& job) {
   return job;
 }
 
-std::string representation(SharedJob& job) {
+std::string job_text(SharedJob& job) {
   if (job.is_stopped()) {
     return "<tessera.Job, stopped>";
   }
@@ -231,7 +231,7 @@ void define_queries(JobClass& job) {
           },
           py::arg("rank"), "The number of a rank's node.")
       .def_property_readonly("is_stopped", &SharedJob::is_stopped, "True after stop().")
-      .def("__repr__", &representation);
+      .def("__repr__", &job_text);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "arrays/race_check.hpp"
 #include "fortran/python/array.hpp"
+#include "fortran/python/element_types.hpp"
 #include "fortran/python/gil.hpp"
 #include "fortran/python/selection.hpp"
 #include "rma/region.hpp"
@@ -28,8 +29,6 @@ using rma::Status;
 
 namespace {
 
-using Npy = py::detail::npy_api;
-
 /// Whether a view includes the ghost cells.
 enum class Ghosts : std::uint8_t { left_out, included };
 
@@ -42,7 +41,7 @@ struct ViewOwner {
   Array::Shared shared;
 };
 
-py::capsule owner_of(const Array& array) {
+py::capsule view_owner(const Array& array) {
   return {new ViewOwner(array.shared()),
           [](void* owner) { delete static_cast<ViewOwner*>(owner); }};
 }
@@ -78,7 +77,7 @@ py::object view_of(const Array& array, const Patch& block, Ghosts ghosts) {
   py::object view = owned(numpy.PyArray_NewFromDescr_(
       numpy.PyArray_Type_, array.dtype().ptr(), box.ndims(), shape.data(), strides.data(), data,
       Npy::NPY_ARRAY_ALIGNED_ | (is_read_only ? 0 : Npy::NPY_ARRAY_WRITEABLE_), nullptr));
-  if (numpy.PyArray_SetBaseObject_(view.ptr(), owner_of(array).release().ptr()) != 0) {
+  if (numpy.PyArray_SetBaseObject_(view.ptr(), view_owner(array).release().ptr()) != 0) {
     pass_python_error();
   }
   return view;

@@ -28,7 +28,7 @@ int code(EafError error) {
 
 // No exception leaves a function of C.
 template <class Act>
-EafError guarded(const Act& act) noexcept {
+EafError with_eaf_files(const Act& act) noexcept {
   try {
     return act(EafFiles::all());
   } catch (const std::bad_alloc&) {
@@ -37,7 +37,7 @@ EafError guarded(const Act& act) noexcept {
 }
 
 EafError open_file(std::string_view name, std::int64_t type, int& fd) noexcept {
-  return guarded([&](EafFiles& files) {
+  return with_eaf_files([&](EafFiles& files) {
     const auto opened = files.open(name, type);
     fd = opened.number;
     return opened.error;
@@ -45,30 +45,30 @@ EafError open_file(std::string_view name, std::int64_t type, int& fd) noexcept {
 }
 
 EafError remove_file(std::string_view name) noexcept {
-  return guarded([&](EafFiles& files) { return files.remove(name); });
+  return with_eaf_files([&](EafFiles& files) { return files.remove(name); });
 }
 
 EafError read_file(std::int64_t fd, double offset, void* buffer, std::size_t bytes) noexcept {
-  return guarded([&](EafFiles& files) {
+  return with_eaf_files([&](EafFiles& files) {
     return files.read(fd, offset, {static_cast<std::byte*>(buffer), bytes});
   });
 }
 
 EafError write_file(std::int64_t fd, double offset, const void* buffer,
                     std::size_t bytes) noexcept {
-  return guarded([&](EafFiles& files) {
+  return with_eaf_files([&](EafFiles& files) {
     return files.write(fd, offset, {static_cast<const std::byte*>(buffer), bytes});
   });
 }
 
 EafError check_request(std::int64_t fd, std::int64_t id) noexcept {
-  return guarded([&](const EafFiles& files) {
+  return with_eaf_files([&](const EafFiles& files) {
     return !files.is_open(fd) ? EafError::descriptor : id == done ? EafError::none : EafError::wait;
   });
 }
 
 EafError free_space(std::string_view path, std::int64_t& mib) noexcept {
-  return guarded([&](const EafFiles&) {
+  return with_eaf_files([&](const EafFiles&) {
     const auto free = File::free_space(std::string(path));
     mib = free.ok() ? *free >> 20 : 0;
     return free.ok() ? EafError::none : EafError::stat;
@@ -83,7 +83,7 @@ int EAF_Open(const char* fname, int type, int* fd) {
   return code(open_file(fname, type, *fd));
 }
 int EAF_Close(int fd) {
-  return code(guarded([&](EafFiles& files) { return files.close(fd); }));
+  return code(with_eaf_files([&](EafFiles& files) { return files.close(fd); }));
 }
 int EAF_Delete(const char* fname) {
   return code(remove_file(fname));
@@ -110,10 +110,10 @@ int EAF_Probe(int id, int* status) {
   return code(id == done ? EafError::none : EafError::probe);
 }
 int EAF_Length(int fd, eaf_off_t* length) {
-  return code(guarded([&](const EafFiles& files) { return files.length(fd, *length); }));
+  return code(with_eaf_files([&](const EafFiles& files) { return files.length(fd, *length); }));
 }
 int EAF_Truncate(int fd, eaf_off_t length) {
-  return code(guarded([&](EafFiles& files) { return files.truncate(fd, length); }));
+  return code(with_eaf_files([&](EafFiles& files) { return files.truncate(fd, length); }));
 }
 int EAF_Stat(const char* path, long* avail_mb, char* fstype, int fslen) {
   constexpr std::string_view kind = "UFS";
@@ -134,7 +134,7 @@ void EAF_Errmsg(int error, char* msg) {
   copy_text(tessera::ga::pario::eaf_text_of(error), msg, room);
 }
 void EAF_Print_stats(int fd) {
-  guarded([&](const EafFiles& files) {
+  with_eaf_files([&](const EafFiles& files) {
     files.print_counts(fd);
     return EafError::none;
   });
@@ -147,7 +147,7 @@ Integer eaf_open_(const char* name, const Integer* type, Integer* fd, std::size_
   return error;
 }
 Integer eaf_close_(const Integer* fd) {
-  return code(guarded([&](EafFiles& files) { return files.close(*fd); }));
+  return code(with_eaf_files([&](EafFiles& files) { return files.close(*fd); }));
 }
 Integer eaf_delete_(const char* name, std::size_t length) {
   return code(remove_file(fortran_text(name, length)));
@@ -177,10 +177,10 @@ Integer eaf_probe_(const Integer* request, Integer* status) {
   return code(*request == done ? EafError::none : EafError::probe);
 }
 Integer eaf_length_(const Integer* fd, double* bytes) {
-  return code(guarded([&](const EafFiles& files) { return files.length(*fd, *bytes); }));
+  return code(with_eaf_files([&](const EafFiles& files) { return files.length(*fd, *bytes); }));
 }
 Integer eaf_truncate_(const Integer* fd, const double* bytes) {
-  return code(guarded([&](EafFiles& files) { return files.truncate(*fd, *bytes); }));
+  return code(with_eaf_files([&](EafFiles& files) { return files.truncate(*fd, *bytes); }));
 }
 Integer eaf_stat_(const char* path, Integer* free_mib, char* kind, std::size_t path_length,
                   std::size_t kind_length) {
@@ -197,7 +197,7 @@ void eaf_errmsg_(const Integer* error, char* text, std::size_t length) {
   copy_to_fortran(tessera::ga::pario::eaf_text_of(*error), text, length);
 }
 void eaf_print_stats_(const Integer* fd) {
-  guarded([&](const EafFiles& files) {
+  with_eaf_files([&](const EafFiles& files) {
     files.print_counts(*fd);
     return EafError::none;
   });

@@ -26,7 +26,7 @@ int code(Failure failure) {
 }
 
 template <class Act>
-int guarded(const Act& act) noexcept {
+int with_shared_files(const Act& act) noexcept {
   try {
     return code(act(SharedFiles::all()));
   } catch (const std::bad_alloc&) {
@@ -36,7 +36,7 @@ int guarded(const Act& act) noexcept {
 
 template <class I>
 int create(std::string_view name, const I* suffix, I* handle) noexcept {
-  return guarded([&](SharedFiles& files) {
+  return with_shared_files([&](SharedFiles& files) {
     const auto given = suffix == nullptr ? std::nullopt : std::optional<std::int64_t>(*suffix);
     const auto made = files.create(name, given);
     *handle = static_cast<I>(made.handle);
@@ -45,25 +45,25 @@ int create(std::string_view name, const I* suffix, I* handle) noexcept {
 }
 
 int destroy(std::int64_t handle) noexcept {
-  return guarded([&](SharedFiles& files) { return files.destroy(handle); });
+  return with_shared_files([&](SharedFiles& files) { return files.destroy(handle); });
 }
 int reopen(std::int64_t handle, Reopen how) noexcept {
-  return guarded([&](SharedFiles& files) { return files.reopen(handle, how); });
+  return with_shared_files([&](SharedFiles& files) { return files.reopen(handle, how); });
 }
 int sync(std::int64_t handle) noexcept {
-  return guarded([&](const SharedFiles& files) { return files.sync(handle); });
+  return with_shared_files([&](const SharedFiles& files) { return files.sync(handle); });
 }
 template <class I>
 int write(std::int64_t handle, double offset, double bytes, const char* buffer,
           I* request) noexcept {
   *request = ELIO_DONE;
-  return guarded(
+  return with_shared_files(
       [&](const SharedFiles& files) { return files.write(handle, offset, bytes, buffer); });
 }
 template <class I>
 int read(std::int64_t handle, double offset, double bytes, char* buffer, I* request) noexcept {
   *request = ELIO_DONE;
-  return guarded(
+  return with_shared_files(
       [&](const SharedFiles& files) { return files.read(handle, offset, bytes, buffer); });
 }
 template <class I>
