@@ -12,7 +12,7 @@ namespace {
 // latency of a 64-bit multiplication, and fill one AVX-512 register.
 constexpr std::int64_t streams = 8;
 
-struct Range {
+struct ValueRange {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t greatest = 0;
 };
@@ -41,7 +41,7 @@ void insert(std::array<Candidate, charges>& list, const Candidate& candidate, Be
 
 /// The smallest and the largest of `count` consecutive values beginning with `first`. Most rows
 /// contain none of the ten, so they need only this pass, which vectorises.
-Range row_range(std::uint64_t first, std::int64_t count) {
+ValueRange row_range(std::uint64_t first, std::int64_t count) {
   constexpr std::uint64_t mask = Lehmer46::mask;
   // Signed, because vector instruction sets before AVX-512 compare only signed integers; the values
   // have 46 bits.
@@ -65,7 +65,7 @@ Range row_range(std::uint64_t first, std::int64_t count) {
       state[l] = state[l] * step & mask;
     }
   }
-  Range range;
+  ValueRange range;
   for (std::size_t l = 0; l < streams; ++l) {
     if (blocks > 0) {
       range.least = std::min(range.least, static_cast<std::uint64_t>(least[l]));
@@ -108,7 +108,7 @@ Extremes find_extremes(std::int64_t n, const Box& box) {
     std::int64_t index = (z * n + box.lo.y) * n + box.lo.x;
     std::uint64_t first = Lehmer46::value(index);
     for (std::int64_t y = box.lo.y; y < box.hi.y; ++y) {
-      const Range range = row_range(first, count);
+      const ValueRange range = row_range(first, count);
       const bool is_full = found.largest.back().index >= 0 && found.smallest.back().index >= 0;
       if (!is_full || range.greatest > found.largest.back().value ||
           range.least < found.smallest.back().value) {

@@ -62,10 +62,6 @@ TextFault fault_at(const Section& section, std::int64_t field, std::string reaso
           std::move(reason)};
 }
 
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t") == std::string_view::npos;
-}
-
 bool is_in(const Section& section, std::int64_t line) {
   return line >= section.first_line && line < section.first_line + section.lines;
 }

@@ -18,10 +18,6 @@ namespace {
 using rma::Result;
 using rma::Status;
 
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t") == std::string_view::npos;
-}
-
 // Reads the words of a line one by one.
 class LineReader {
  public:

@@ -45,6 +45,9 @@ rma::Status to_status(const std::string& file, const TextFault& fault);
 rma::Status agree_on_fault(rma::Team& team, const std::string& file,
                            const std::optional<TextFault>& own);
 
+constexpr bool is_blank(std::string_view line) noexcept {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
+}
 /// Whether the first character of a line that is not blank is a '%': a comment of Matrix Market.
 constexpr bool is_comment(std::string_view line) noexcept {
   const std::size_t first = line.find_first_not_of(" \t");

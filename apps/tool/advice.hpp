@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// In messages of rma::Status the remedy is on its own line.
+// Texts of messages. In those of rma::Status the remedy is on its own line.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,6 +21,11 @@ inline Advice split_hint(std::string_view text) {
   const std::size_t at = text.find(hint);
   return {std::string(text.substr(0, at)),
           std::string(at == std::string_view::npos ? "" : text.substr(at + hint.size()))};
+}
+
+/// "1 rank", "2 ranks".
+inline std::string plural(std::int64_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
 }
 
 }  // namespace tessera::tool

@@ -47,10 +47,6 @@ int count(std::size_t size) {
   return static_cast<int>(size);
 }
 
-std::string plural(std::int64_t number, std::string_view thing) {
-  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
-}
-
 std::string on_host(const std::vector<Machine>& machines, const Machine& machine) {
   return machines.size() == 1 ? "" : fmt::format(" on {}", machine.host);
 }

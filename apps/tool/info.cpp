@@ -59,10 +59,6 @@ ordered_json transports_json(const rma::Settings& settings) {
   return rows;
 }
 
-std::string plural(std::int64_t number, std::string_view thing) {
-  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
-}
-
 // How an agent on this machine would wait; jobs of several nodes have agents.
 std::string agent_text(const rma::Settings& settings) {
   if (settings.server != "adaptive") {
