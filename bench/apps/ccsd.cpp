@@ -34,7 +34,7 @@ namespace {
 
 namespace ccsd = apps::ccsd;
 
-constexpr const char* at_once = "dgemm at once";
+constexpr const char* dgemm_at_once = "dgemm at once";
 constexpr const char* alone = "one rank";
 constexpr const char* own_name = "tessera";
 // For the largest case only: in smaller ones, all tiles are edge tiles.
@@ -55,10 +55,11 @@ struct Orbitals {
   }
 };
 
-constexpr std::array sizes{Orbitals{4, 16}, Orbitals{8, 32}, Orbitals{16, 64}, Orbitals{16, 128}};
+constexpr std::array orbital_sizes{Orbitals{4, 16}, Orbitals{8, 32}, Orbitals{16, 64},
+                                   Orbitals{16, 128}};
 
 /// Small integers, so that products are exact.
-double element(std::int64_t row, std::int64_t column, int of) {
+double pair_element(std::int64_t row, std::int64_t column, int of) {
   return static_cast<double>((row * 7 + column * 3 + of) % 11 - 5);
 }
 
@@ -81,7 +82,7 @@ struct Contraction {
       const arrays::Index at{i * i * 131 % c.extents()[0], i * 977 % c.extents()[1]};
       double expected = 0;
       for (std::int64_t k = 0; k < a.extents()[1]; ++k) {
-        expected += element(at[0], k, 0) * element(k, at[1], 1);
+        expected += pair_element(at[0], k, 0) * pair_element(k, at[1], 1);
       }
       const double found = c.get_element(at).value();
       if (found != expected) {
@@ -96,7 +97,7 @@ void fill(ccsd::RowMatrix& matrix, int of) {
   auto own = ccsd::OwnRows::of(matrix).value();
   for (std::int64_t row = own.first(); row < own.last(); ++row) {
     for (std::int64_t column = 0; column < own.columns(); ++column) {
-      own.row(row)[column] = element(row, column, of);
+      own.row(row)[column] = pair_element(row, column, of);
     }
   }
 }
@@ -199,7 +200,7 @@ Candidate local_products(Session& session, std::int64_t tile, double operations)
   const double each = 2 * std::pow(static_cast<double>(tile), 3);
   const double count = std::max(std::round(operations / ranks / each), 1.0);
   Candidate candidate;
-  candidate.name = at_once;
+  candidate.name = dgemm_at_once;
   candidate.cooperative = true;
   candidate.operations = count * each * ranks;
   candidate.run = [memory, tile,
@@ -279,9 +280,9 @@ Ratio report_share(Session& session, const std::string& what,
   const Ratio times = ratio_of_medians(measured[0].samples_ns, ours.samples_ns);
   const double factor = ours.operations.value() / measured[0].operations.value();
   const Ratio rate = times.scaled(factor);
-  session.remark(
-      fmt::format("{}: {:.1f} Gop/s, rate / {}", what, ours.operations_per_s() / giga, at_once),
-      rate);
+  session.remark(fmt::format("{}: {:.1f} Gop/s, rate / {}", what, ours.operations_per_s() / giga,
+                             dgemm_at_once),
+                 rate);
   session.rate({"ccsd " + what, ours.operations_per_s() / giga, "Gflop/s", ours.valid});
   return rate;
 }
@@ -332,12 +333,12 @@ void measure_contractions(Session& session, Topic& topic, const Orbitals& of) {
     return;
   }
   const Ratio rate = report_share(session, of.name(), measured);
-  if (of == sizes.back()) {
+  if (of == orbital_sizes.back()) {
     session.targets().observe(share, of.name(), rate);
   }
   if (measured.size() > 2) {
     const Ratio speed = report_scaling(session, of.name(), measured);
-    if (of == sizes.back() && session.group().size() == 2) {
+    if (of == orbital_sizes.back() && session.group().size() == 2) {
       session.targets().observe(scaling, of.name(), speed);
     }
   }
@@ -400,16 +401,17 @@ void report_jobs(const Session& session, const std::string& what,
 /// Orbitals whose largest matrix fits -m; as for checkpoints, -m limits the size of the data.
 std::vector<Orbitals> requested(const Session& session) {
   std::vector<Orbitals> found;
-  std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(found), [&](const Orbitals& of) {
-    const std::int64_t bytes = of.virtual_pairs() * of.virtual_pairs() * 8;
-    return of.virtuals == 16 || bytes <= 64 * session.options().max_size;
-  });
+  std::copy_if(orbital_sizes.begin(), orbital_sizes.end(), std::back_inserter(found),
+               [&](const Orbitals& of) {
+                 const std::int64_t bytes = of.virtual_pairs() * of.virtual_pairs() * 8;
+                 return of.virtuals == 16 || bytes <= 64 * session.options().max_size;
+               });
   return found;
 }
 
 /// With 128 virtual orbitals they take a minute.
 bool has_short_triples(const Orbitals& of) {
-  return of != sizes.back();
+  return of != orbital_sizes.back();
 }
 
 }  // namespace
@@ -458,7 +460,10 @@ void measure_ccsd_by_jobs(Session& session, const std::string& bench,
 
 std::vector<Target> ccsd_targets() {
   return {
-      {.name = share, .reference = at_once, .sense = Target::Sense::speed_at_least, .limit = 0.7},
+      {.name = share,
+       .reference = dgemm_at_once,
+       .sense = Target::Sense::speed_at_least,
+       .limit = 0.7},
       {.name = scaling, .reference = alone, .sense = Target::Sense::speed_at_least, .limit = 1.8}};
 }
 

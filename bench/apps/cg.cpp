@@ -33,10 +33,10 @@ using linalg::SparseMatrix;
 using linalg::SpmvPlan;
 namespace spmv = apps::spmv;
 
-constexpr const char* at_once = "cg at once";
+constexpr const char* cg_at_once = "cg at once";
 constexpr const char* distributed = "conjugate gradients";
-constexpr std::int64_t iterations = 50;  // of a solution, as HPCG's
-constexpr double sharp = 1e-10;          // residual of the solution that is checked
+constexpr std::int64_t iterations_of_solution = 50;  // of a solution, as HPCG's
+constexpr double sharp = 1e-10;                      // residual of the solution that is checked
 constexpr std::int64_t max_iterations = 10'000;
 
 template <class Give>
@@ -181,7 +181,7 @@ void multiply(const LocalCsr<double>& rows, const std::vector<double>& x, std::v
   r = b;
   p = b;
   double rho = dot(r, r);
-  for (std::int64_t i = 0; i < iterations && rho > 0; ++i) {
+  for (std::int64_t i = 0; i < iterations_of_solution && rho > 0; ++i) {
     multiply(rows, p, q);
     const double alpha = rho / dot(p, q);
     add(alpha, p, x, x);
@@ -193,7 +193,7 @@ void multiply(const LocalCsr<double>& rows, const std::vector<double>& x, std::v
 }
 
 Candidate local_candidate(System& system) {
-  return by_all(at_once, [local = std::make_shared<LocalSystem>(local_part(system))] {
+  return by_all(cg_at_once, [local = std::make_shared<LocalSystem>(local_part(system))] {
     solve_locally(*local);
   });
 }
@@ -212,7 +212,7 @@ std::string differs(System& system) {
 }
 
 Candidate distributed_candidate(System& system) {
-  Candidate candidate = by_all(distributed, [&system] { system.solve(0, iterations); });
+  Candidate candidate = by_all(distributed, [&system] { system.solve(0, iterations_of_solution); });
   candidate.verify = [&system] { return differs(system); };
   return candidate;
 }
@@ -221,8 +221,9 @@ Candidate distributed_candidate(System& system) {
 double operations_of(const SparseMatrix<double>& matrix) {
   constexpr double of_entry = 2;
   constexpr double of_row = 12;
-  return static_cast<double>(iterations) * (of_entry * static_cast<double>(matrix.entries()) +
-                                            of_row * static_cast<double>(matrix.rows()));
+  return static_cast<double>(iterations_of_solution) *
+         (of_entry * static_cast<double>(matrix.entries()) +
+          of_row * static_cast<double>(matrix.rows()));
 }
 
 void report(Session& session, const std::string& name, const System& system,
@@ -231,7 +232,7 @@ void report(Session& session, const std::string& name, const System& system,
   const Ratio ratio = ratio_of_medians(measured.front().samples_ns, own.samples_ns);
   const double rate = operations_of(system.matrix) / own.stats_ns.median;
   session.remark(fmt::format("{}: {} rows, {} entries: {:.2f} Gop/s, speed / {}", name,
-                             system.matrix.rows(), system.matrix.entries(), rate, at_once),
+                             system.matrix.rows(), system.matrix.entries(), rate, cg_at_once),
                  ratio);
   session.rate({"cg " + name, rate, "Gflop/s", own.valid});
 }

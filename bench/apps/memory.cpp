@@ -42,7 +42,7 @@ namespace {
 
 // Limit for a rank: this multiple of its data, and its stated buffers (docs/tuning.md).
 constexpr double of_data = 1.3;
-constexpr std::string_view target = "peak memory / (1.3 x data of a rank + stated buffers)";
+constexpr std::string_view memory_target = "peak memory / (1.3 x data of a rank + stated buffers)";
 constexpr double mebi = 0x1p20;
 
 struct PeakWork {
@@ -93,14 +93,14 @@ void measure_peak(Session& session, const PeakWork& work) {
   session.record({"memory", work.name, "", work.data * session.job().size()}, "tessera", "bytes",
                  summarise(std::array{peak}));
   if (session.is_leader()) {
-    session.targets().observe(target, work.name, {ratio, {ratio, ratio}});
+    session.targets().observe(memory_target, work.name, {ratio, {ratio, ratio}});
   }
 }
 
 }  // namespace
 
 std::vector<Target> peak_targets() {
-  return {{.name = std::string(target),
+  return {{.name = std::string(memory_target),
            .reference = "what is allowed",
            .sense = Target::Sense::time_at_most,
            .limit = 1}};
@@ -211,18 +211,19 @@ using arrays::Array;
 using arrays::Distribution;
 
 /// The matrices of an operation, of n × n random numbers with a large diagonal.
-using Matrices = std::vector<Array<double>>;
+using OperandMatrices = std::vector<Array<double>>;
 
-struct Work {
+struct MatrixOperation {
   std::string name;
   int matrices = 1;
   // bytes per rank that the operation takes in addition, according to its documentation
   std::int64_t buffers = 0;
-  std::function<void(Matrices&)> run;
+  std::function<void(OperandMatrices&)> run;
   bool has_whole_columns = false;  ///< the layout in which Tessera's factorisations compute
 };
 
-Distribution distribution_of(const Work& work, std::int64_t n, std::int64_t ranks, int number) {
+Distribution distribution_of(const MatrixOperation& work, std::int64_t n, std::int64_t ranks,
+                             int number) {
   if (work.has_whole_columns) {
     return Distribution::scalapack({n, n}, {n, 128}, {1, ranks}, ranks).value();
   }
@@ -231,8 +232,8 @@ Distribution distribution_of(const Work& work, std::int64_t n, std::int64_t rank
                          : Distribution::block_cyclic({n, n}, {64, 64}, ranks).value();
 }
 
-Matrices make_matrices(rma::Job& job, const Work& work, std::int64_t n) {
-  Matrices made;
+OperandMatrices make_matrices(rma::Job& job, const MatrixOperation& work, std::int64_t n) {
+  OperandMatrices made;
   for (int i = 0; i < work.matrices; ++i) {
     made.push_back(Array<double>::create(job, distribution_of(work, n, job.size(), i), {}).value());
     rma::require(fill_random(made.back(), 7));
@@ -252,37 +253,39 @@ void gather_many(const Array<double>& array, std::int64_t count) {
   rma::require(arrays::gather(array, places, values));
 }
 
-std::vector<Work> works_of(const rma::Job& job, std::int64_t n) {
+std::vector<MatrixOperation> works_of(const rma::Job& job, std::int64_t n) {
   const std::int64_t buffer = job.settings().linalg_buffer_mib << 20U;
   constexpr std::int64_t block = 256;
   const std::int64_t panels = 2 * n * block * 8;
   const std::int64_t listed = n * n / 16 / job.size();
   constexpr std::int64_t bytes_of_listed = sizeof(arrays::Index) + 8;  // the caller's own lists
   return {
-      {"redistribution", 2, 0, [](Matrices& m) { rma::require(copy(m[0], m[1])); }},
-      {"dot", 2, 0, [](Matrices& m) { rma::require(dot(m[0], m[1]).status()); }},
-      {"transpose", 2, buffer, [](Matrices& m) { rma::require(linalg::transpose(m[0], m[1])); }},
-      {"gather", 1, listed * bytes_of_listed, [listed](Matrices& m) { gather_many(m[0], listed); }},
-      {"gemm", 3, buffer, [](Matrices& m) { rma::require(linalg::gemm(m[0], m[1], m[2])); }},
+      {"redistribution", 2, 0, [](OperandMatrices& m) { rma::require(copy(m[0], m[1])); }},
+      {"dot", 2, 0, [](OperandMatrices& m) { rma::require(dot(m[0], m[1]).status()); }},
+      {"transpose", 2, buffer,
+       [](OperandMatrices& m) { rma::require(linalg::transpose(m[0], m[1])); }},
+      {"gather", 1, listed * bytes_of_listed,
+       [listed](OperandMatrices& m) { gather_many(m[0], listed); }},
+      {"gemm", 3, buffer, [](OperandMatrices& m) { rma::require(linalg::gemm(m[0], m[1], m[2])); }},
       {"cholesky", 1, panels,
-       [](Matrices& m) {
+       [](OperandMatrices& m) {
          rma::require(linalg::cholesky(m[0], {.how = {.method = linalg::Method::own}}));
        }},
       {"lu", 1, panels,
-       [](Matrices& m) {
+       [](OperandMatrices& m) {
          rma::require(linalg::lu(m[0], {.method = linalg::Method::own}).status());
        }},
       {"solve", 2, panels,
-       [](Matrices& m) {
+       [](OperandMatrices& m) {
          rma::require(linalg::solve(m[0], m[1], {.method = linalg::Method::own}));
        }},
       {"lu in place", 1, panels,
-       [](Matrices& m) {
+       [](OperandMatrices& m) {
          rma::require(linalg::lu(m[0], {.method = linalg::Method::own}).status());
        },
        true},
       {"solve in place", 2, panels,
-       [](Matrices& m) {
+       [](OperandMatrices& m) {
          const auto pivots = linalg::lu(m[0], {.method = linalg::Method::own}).value();
          rma::require(
              linalg::solve_lu(m[0], pivots, m[1], {.how = {.method = linalg::Method::own}}));
@@ -291,13 +294,13 @@ std::vector<Work> works_of(const rma::Job& job, std::int64_t n) {
   };
 }
 
-PeakWork peak_work(rma::Job& job, const Work& work, std::int64_t n) {
+PeakWork peak_work(rma::Job& job, const MatrixOperation& work, std::int64_t n) {
   return {.name = work.name,
           .size = fmt::format("n = {}", n),
           .data = work.matrices * n * n * 8 / job.size(),
           .buffers = work.buffers,
           .run = [&job, &work, n] {
-            Matrices matrices = make_matrices(job, work, n);
+            OperandMatrices matrices = make_matrices(job, work, n);
             work.run(matrices);
             rma::require(job.barrier());
           }};
@@ -308,7 +311,7 @@ PeakWork peak_work(rma::Job& job, const Work& work, std::int64_t n) {
 void measure_memory(Session& session) {
   const auto& edges = session.options().gemm_edges;
   const std::int64_t n = *std::max_element(edges.begin(), edges.end());
-  for (const Work& work : works_of(session.job(), n)) {
+  for (const MatrixOperation& work : works_of(session.job(), n)) {
     measure_peak(session, peak_work(session.job(), work, n));
   }
 }

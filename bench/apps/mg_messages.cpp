@@ -89,7 +89,7 @@ class Face {
 };
 
 /// The exchange in one dimension.
-struct Phase {
+struct DimensionExchange {
   int below = 0;  ///< MPI ranks of the neighbours
   int above = 0;
   bool is_alone = false;  ///< both neighbours are this rank
@@ -163,7 +163,7 @@ int neighbour(const Array<double>& array, int dim, std::int64_t at) {
 }
 
 /// `known` is the part of the slice that is already updated, in the other dimensions.
-Phase make_phase(Array<double>& array, int dim, const Box& known) {
+DimensionExchange make_phase(Array<double>& array, int dim, const Box& known) {
   const Box own = array.own_box();
   const std::int64_t width = array.distribution().ghosts()[dim];
   const auto face = [&](std::int64_t lo, std::int64_t hi) {
@@ -178,8 +178,8 @@ Phase make_phase(Array<double>& array, int dim, const Box& known) {
           .high_ghosts = face(own.hi(dim), own.hi(dim) + width)};
 }
 
-std::vector<Phase> make_phases(Array<double>& array, const HaloOptions& options) {
-  std::vector<Phase> phases;
+std::vector<DimensionExchange> make_phases(Array<double>& array, const HaloOptions& options) {
+  std::vector<DimensionExchange> phases;
   Box known = array.own_box();
   if (known.is_empty()) {
     return phases;
@@ -222,11 +222,11 @@ Status check_blocks(const Array<double>& array) {
 
 class MpiGhosts final : public apps::mg::GhostExchange {
  public:
-  MpiGhosts(std::vector<Phase> phases, bool overlaps)
+  MpiGhosts(std::vector<DimensionExchange> phases, bool overlaps)
       : phases_(std::move(phases)), overlaps_(overlaps) {}
 
   Status start() override {
-    for (Phase& phase : phases_) {
+    for (DimensionExchange& phase : phases_) {
       phase.start();
       if (!overlaps_ || &phase != &phases_.back()) {
         phase.finish();
@@ -242,7 +242,7 @@ class MpiGhosts final : public apps::mg::GhostExchange {
   }
 
  private:
-  std::vector<Phase> phases_;
+  std::vector<DimensionExchange> phases_;
   bool overlaps_;
 };
 

@@ -87,7 +87,7 @@ MatrixPattern pattern_of(rma::Job& job, const std::string& name, const LocalCsr<
 }
 
 /// Matrix and vectors, the expected y, and everything that multiplies.
-struct Problem {
+struct PreparedProblem {
   SparseMatrix<double> matrix;
   Array<double> x;
   Array<double> y;
@@ -104,7 +104,7 @@ std::vector<double> product_of(const LocalCsr<double>& rows) {
   return y;
 }
 
-Problem prepare(Session& session, const std::string& name) {
+PreparedProblem prepare(Session& session, const std::string& name) {
   rma::Job& job = session.job();
   const spmv::Generator generator = spmv::parse_generator(name).value();
   const auto even = arrays::Distribution::regular({generator.rows()}, job.size()).value();
@@ -131,8 +131,8 @@ Problem prepare(Session& session, const std::string& name) {
     std::copy_n(slice, own.volume(), by_messages->x().begin());
   }
   rma::require(x.sync());
-  Problem problem{std::move(matrix),   std::move(x), std::move(y),
-                  std::move(expected), {},           std::move(by_messages)};
+  PreparedProblem problem{std::move(matrix),   std::move(x), std::move(y),
+                          std::move(expected), {},           std::move(by_messages)};
   for (const spmv::Mode& mode :
        spmv::parse_modes("vector,plain,aggregate,default,neighbours").value()) {
     problem.plans.emplace_back(
@@ -142,7 +142,7 @@ Problem prepare(Session& session, const std::string& name) {
   return problem;
 }
 
-std::string differs(const Problem& problem, const double* y) {
+std::string differs(const PreparedProblem& problem, const double* y) {
   for (std::size_t i = 0; i < problem.expected.size(); ++i) {
     if (!(std::abs(y[i] - problem.expected[i]) <= 1e-12 * (1 + std::abs(problem.expected[i])))) {
       return fmt::format("row {} of this rank is {}, not {}", i, y[i], problem.expected[i]);
@@ -152,14 +152,14 @@ std::string differs(const Problem& problem, const double* y) {
 }
 
 /// A way to multiply, and the time that its products spend on elements of other ranks.
-struct Way {
+struct LoggedCandidate {
   Candidate candidate;
   std::shared_ptr<CommunicationLog> log;
 };
 
-Way make_way(std::string name, std::function<void()> multiply,
-             std::function<double()> communication_seconds,
-             std::function<std::string()> what_is_wrong) {
+LoggedCandidate make_way(std::string name, std::function<void()> multiply,
+                         std::function<double()> communication_seconds,
+                         std::function<std::string()> what_is_wrong) {
   auto log = std::make_shared<CommunicationLog>(std::move(communication_seconds));
   Candidate candidate;
   candidate.name = std::move(name);
@@ -174,14 +174,14 @@ Way make_way(std::string name, std::function<void()> multiply,
   return {std::move(candidate), std::move(log)};
 }
 
-Way way_by_messages(Problem& problem) {
+LoggedCandidate way_by_messages(PreparedProblem& problem) {
   return make_way(
       messages, [&problem] { problem.by_messages->run(); },
       [&problem] { return problem.by_messages->communication_seconds(); },
       [&problem] { return differs(problem, problem.by_messages->y().data()); });
 }
 
-Way way_by_plan(Problem& problem, std::size_t number) {
+LoggedCandidate way_by_plan(PreparedProblem& problem, std::size_t number) {
   auto& [name, plan] = problem.plans[number];
   return make_way(
       name,
@@ -195,8 +195,8 @@ Way way_by_plan(Problem& problem, std::size_t number) {
 }
 
 /// MPI's messages first, if MPI runs; then all plans.
-std::vector<Way> ways_of(Problem& problem) {
-  std::vector<Way> ways;
+std::vector<LoggedCandidate> ways_of(PreparedProblem& problem) {
+  std::vector<LoggedCandidate> ways;
   if (problem.by_messages) {
     ways.push_back(way_by_messages(problem));
   }
@@ -206,7 +206,7 @@ std::vector<Way> ways_of(Problem& problem) {
   return ways;
 }
 
-void compare(Session& session, const std::string& name, const Problem& problem,
+void compare(Session& session, const std::string& name, const PreparedProblem& problem,
              const std::vector<Measured>& measured) {
   if (!session.is_leader()) {
     return;
@@ -235,7 +235,7 @@ void compare(Session& session, const std::string& name, const Problem& problem,
 
 /// Collective. The communication time of each rank in the measured products of `way`, as a separate
 /// result: the slowest rank's of each product, as in all results, and each rank's median.
-void record_communication(Session& session, const Subject& subject, const Way& way,
+void record_communication(Session& session, const Subject& subject, const LoggedCandidate& way,
                           const Measured& measured, bool is_primed) {
   RankGroup& group = session.group();
   const std::int64_t samples = group.share(std::ssize(measured.samples_ns));
@@ -266,11 +266,11 @@ void record_communication(Session& session, const Subject& subject, const Way& w
 void measure_spmv_modes(Session& session) {
   Topic topic{"spmv", "", "Sparse Product Time Between Nodes", Quantity::latency, "Rows"};
   for (const char* const name : {"fe2d:200", "stencil27:24", "random:10000,9"}) {
-    Problem problem = prepare(session, name);
-    const std::vector<Way> ways = ways_of(problem);
+    PreparedProblem problem = prepare(session, name);
+    const std::vector<LoggedCandidate> ways = ways_of(problem);
     std::vector<Candidate> candidates;
     std::transform(ways.begin(), ways.end(), std::back_inserter(candidates),
-                   [](const Way& way) { return way.candidate; });
+                   [](const LoggedCandidate& way) { return way.candidate; });
     topic.op = name;
     const std::int64_t bytes = problem.matrix.entries() * bytes_of_entry;
     const MeasureOptions options = concurrent(session.options().measure_options());

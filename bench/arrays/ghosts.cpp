@@ -239,8 +239,8 @@ using arrays::Box;
 using arrays::ModeOptions;
 using rma::AccessMode;
 
-constexpr std::int64_t edge = 1000;  // of the matrix
-constexpr std::int64_t patch = 8;    // of a patch
+constexpr std::int64_t matrix_edge = 1000;  // of the matrix
+constexpr std::int64_t patch = 8;           // of a patch
 
 /// What one way of a phase does to the matrix.
 struct Way {
@@ -257,9 +257,10 @@ struct Phase {
   std::int64_t checks = 0;  ///< number of checks of read data
 
   Phase(Session& session, std::int64_t count)
-      : matrix(Array<double>::create(session.job(), {edge, edge}, {.name = "A"}).value()) {
+      : matrix(Array<double>::create(session.job(), {matrix_edge, matrix_edge}, {.name = "A"})
+                   .value()) {
     std::mt19937_64 random(static_cast<std::uint64_t>(session.group().rank()) + 1);
-    std::uniform_int_distribution<std::int64_t> corner(0, edge - patch);
+    std::uniform_int_distribution<std::int64_t> corner(0, matrix_edge - patch);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = corner(random);
       const std::int64_t column = corner(random);
@@ -290,11 +291,11 @@ std::string check_sums(Session& session, Phase& phase, const Way& way) {
   rma::require(arrays::fill(phase.matrix, 0.0));
   phase.values.assign(phase.values.size(), 1.0);
   run(phase, way, true);
-  std::vector<double> expected(static_cast<std::size_t>(edge * edge));
+  std::vector<double> expected(static_cast<std::size_t>(matrix_edge * matrix_edge));
   for (const Box& box : phase.boxes) {
     for (std::int64_t i = box.lo(0); i < box.hi(0); ++i) {
       for (std::int64_t j = box.lo(1); j < box.hi(1); ++j) {
-        expected[static_cast<std::size_t>(i * edge + j)] += 1.0;
+        expected[static_cast<std::size_t>(i * matrix_edge + j)] += 1.0;
       }
     }
   }
@@ -311,7 +312,7 @@ void number_elements(Array<double>& matrix, std::int64_t first) {
   std::vector<double> values;
   for (std::int64_t i = own.lo(0); i < own.hi(0); ++i) {
     for (std::int64_t j = own.lo(1); j < own.hi(1); ++j) {
-      values.push_back(static_cast<double>(first + i * edge + j));
+      values.push_back(static_cast<double>(first + i * matrix_edge + j));
     }
   }
   rma::require(matrix.put(own, values));
@@ -322,7 +323,7 @@ bool is_numbered(const Box& box, const std::vector<double>& values, std::int64_t
   auto value = values.begin();
   for (std::int64_t i = box.lo(0); i < box.hi(0); ++i) {
     for (std::int64_t j = box.lo(1); j < box.hi(1); ++j) {
-      if (*value++ != static_cast<double>(first + i * edge + j)) {
+      if (*value++ != static_cast<double>(first + i * matrix_edge + j)) {
         return false;
       }
     }
@@ -332,7 +333,7 @@ bool is_numbered(const Box& box, const std::vector<double>& values, std::int64_t
 
 std::string check_read(Phase& phase, const Way& way) {
   // Different numbers each time, so that stale data of a copy or a cache are detected.
-  const std::int64_t first = edge * edge * ++phase.checks;
+  const std::int64_t first = matrix_edge * matrix_edge * ++phase.checks;
   number_elements(phase.matrix, first);
   std::string problem;
   for_patches(phase, way, [&](const Box& box) {
@@ -382,7 +383,9 @@ void measure_modes(Session& session) {
   const ModeOptions copies{.copy_on_each_node = true};
   measure(session, false,
           {plain,
-           {"cache", AccessMode::read_only, {.cache_bytes = edge * edge * sizeof(double)}},
+           {"cache",
+            AccessMode::read_only,
+            {.cache_bytes = matrix_edge * matrix_edge * sizeof(double)}},
            {"copies on nodes", AccessMode::read_only, copies}});
   measure(session, true, {plain, {"copies on nodes", AccessMode::accumulate_only, copies}});
 }

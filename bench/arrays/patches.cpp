@@ -447,7 +447,7 @@ constexpr std::int64_t elements = edge * edge;
 constexpr double alpha = 0.5;
 constexpr std::int64_t bytes_per_element =
     4;  ///< of the largest size of -m, so that 4 MiB give all
-constexpr std::string_view rated = "gather of 10⁶ elements: speed / Global Arrays";
+constexpr std::string_view rated_gather = "gather of 10⁶ elements: speed / Global Arrays";
 constexpr std::int64_t rated_count = 1'000'000;
 
 /// The `number`-th of all elements in a shuffled order, in which each element comes once.
@@ -609,7 +609,7 @@ void measure(Session& session, const Matrices& matrices, Operation operation,
         matrices.candidates(list, operation));
     if (session.is_leader() && measured.size() > 1 && operation == Operation::get &&
         count == rated_count) {
-      session.observe_ratio_to(measured[0].name, rated, fmt::format("{} ranks", ranks),
+      session.observe_ratio_to(measured[0].name, rated_gather, fmt::format("{} ranks", ranks),
                                ratio_of_medians(measured[0].samples_ns, measured[1].samples_ns));
     }
   }
@@ -628,7 +628,9 @@ void measure_elements(Session& session) {
 }
 
 std::vector<Target> element_targets() {
-  return {{.name = std::string(rated), .reference = std::string(GlobalArrays::name), .limit = 5}};
+  return {{.name = std::string(rated_gather),
+           .reference = std::string(GlobalArrays::name),
+           .limit = 5}};
 }
 
 }  // namespace tessera::bench

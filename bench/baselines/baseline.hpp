@@ -46,6 +46,9 @@ struct BaselineOptions {
 inline constexpr const char* own_memory_only =
     "can write only to memory that it allocated itself, not to the user's (-w create)";
 
+/// The target rank; rank 0 is the origin.
+inline constexpr int peer_rank = 1;
+
 /// The origin touches remote buffers in pieces of this size before a measurement.
 inline constexpr std::size_t touch_bytes = 64U << 20;
 

@@ -196,9 +196,6 @@ Window::~Window() {
 
 namespace {
 
-/// The target rank; rank 0 is the origin.
-constexpr int target = 1;
-
 /// The local buffer: ordinary memory, or memory of MPI_Alloc_mem.
 class LocalBuffer {
  public:
@@ -309,7 +306,7 @@ class MpiBaseline : public Baseline {
         remote_bytes_(options.buffer_bytes()),
         window_(options.buffer_bytes(), true, options.attaches),
         local_(options.buffer_bytes(), options.local_is_mpis,
-               group.share(line_offset(window_.base()), target)),
+               group.share(line_offset(window_.base()), peer_rank)),
         lock_window_(sizeof(std::int64_t), false) {
     if (is_origin_) {
       touch();
@@ -345,10 +342,10 @@ class MpiBaseline : public Baseline {
     const std::span<std::byte> zeros = local_.bytes();
     for (std::size_t from = 0; from < zeros.size(); from += touch_bytes) {
       const auto count = static_cast<int>(std::min(touch_bytes, zeros.size() - from));
-      MPI_Put(zeros.data() + from, count, MPI_BYTE, target, static_cast<MPI_Aint>(from), count,
+      MPI_Put(zeros.data() + from, count, MPI_BYTE, peer_rank, static_cast<MPI_Aint>(from), count,
               MPI_BYTE, window_.get());
     }
-    MPI_Win_flush(target, window_.get());
+    MPI_Win_flush(peer_rank, window_.get());
   }
 
   [[nodiscard]] Workspace workspace() const {
@@ -358,14 +355,14 @@ class MpiBaseline : public Baseline {
     workspace.rotate = rotate_;
     workspace.write_remote = [window = window_.get()](auto bytes) {
       const auto count = static_cast<int>(bytes.size());
-      MPI_Put(bytes.data(), count, MPI_BYTE, target, 0, count, MPI_BYTE, window);
-      MPI_Win_flush(target, window);
+      MPI_Put(bytes.data(), count, MPI_BYTE, peer_rank, 0, count, MPI_BYTE, window);
+      MPI_Win_flush(peer_rank, window);
     };
     workspace.read_remote = [window = window_.get()](auto bytes) {
       const auto count = static_cast<int>(bytes.size());
-      MPI_Win_flush(target, window);
-      MPI_Get(bytes.data(), count, MPI_BYTE, target, 0, count, MPI_BYTE, window);
-      MPI_Win_flush(target, window);
+      MPI_Win_flush(peer_rank, window);
+      MPI_Get(bytes.data(), count, MPI_BYTE, peer_rank, 0, count, MPI_BYTE, window);
+      MPI_Win_flush(peer_rank, window);
     };
     return workspace;
   }
@@ -382,19 +379,19 @@ class MpiBaseline : public Baseline {
     return by_operation(
         c, make,
         [=](std::size_t local, std::size_t remote) {
-          MPI_Get(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote), r.count,
+          MPI_Get(here + local, l.count, l.type, peer_rank, static_cast<MPI_Aint>(remote), r.count,
                   r.type, window);
-          flush(target, window);
+          flush(peer_rank, window);
         },
         [=](std::size_t local, std::size_t remote) {
-          MPI_Accumulate(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote),
+          MPI_Accumulate(here + local, l.count, l.type, peer_rank, static_cast<MPI_Aint>(remote),
                          r.count, r.type, MPI_SUM, window);
-          flush(target, window);
+          flush(peer_rank, window);
         },
         [=](std::size_t local, std::size_t remote) {
-          MPI_Put(here + local, l.count, l.type, target, static_cast<MPI_Aint>(remote), r.count,
+          MPI_Put(here + local, l.count, l.type, peer_rank, static_cast<MPI_Aint>(remote), r.count,
                   r.type, window);
-          flush(target, window);
+          flush(peer_rank, window);
         });
   }
 
@@ -403,14 +400,14 @@ class MpiBaseline : public Baseline {
     return by_operation(
         c, [&](auto once) { return each_run(c, once); },
         [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
-          MPI_Get(mine, part.count, part.type, target, at, part.count, part.type, window);
+          MPI_Get(mine, part.count, part.type, peer_rank, at, part.count, part.type, window);
         },
         [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
-          MPI_Accumulate(mine, part.count, part.type, target, at, part.count, part.type, MPI_SUM,
+          MPI_Accumulate(mine, part.count, part.type, peer_rank, at, part.count, part.type, MPI_SUM,
                          window);
         },
         [](std::byte* mine, const Layer& part, MPI_Aint at, MPI_Win window) {
-          MPI_Put(mine, part.count, part.type, target, at, part.count, part.type, window);
+          MPI_Put(mine, part.count, part.type, peer_rank, at, part.count, part.type, window);
         });
   }
 
@@ -426,14 +423,14 @@ class MpiBaseline : public Baseline {
                                        static_cast<MPI_Aint>(remote + c.remote_offset(run)),
                                        window);
                                 }
-                                flush(target, window);
+                                flush(peer_rank, window);
                               });
   }
 
   [[nodiscard]] std::int64_t add(std::int64_t increment) const {
     std::int64_t before = 0;
-    MPI_Fetch_and_op(&increment, &before, MPI_INT64_T, target, 0, MPI_SUM, window_.get());
-    MPI_Win_flush(target, window_.get());
+    MPI_Fetch_and_op(&increment, &before, MPI_INT64_T, peer_rank, 0, MPI_SUM, window_.get());
+    MPI_Win_flush(peer_rank, window_.get());
     return before;
   }
 
@@ -445,8 +442,8 @@ class MpiBaseline : public Baseline {
   [[nodiscard]] Candidate swap() const {
     return swap_candidate("mpi", is_origin_, [window = window_.get()](std::int64_t value) {
       std::int64_t before = 0;
-      MPI_Fetch_and_op(&value, &before, MPI_INT64_T, target, 0, MPI_REPLACE, window);
-      MPI_Win_flush(target, window);
+      MPI_Fetch_and_op(&value, &before, MPI_INT64_T, peer_rank, 0, MPI_REPLACE, window);
+      MPI_Win_flush(peer_rank, window);
       return before;
     });
   }
@@ -455,16 +452,16 @@ class MpiBaseline : public Baseline {
     return compare_swap_candidate(
         "mpi", is_origin_, [window = window_.get()](std::int64_t expected, std::int64_t desired) {
           std::int64_t before = 0;
-          MPI_Compare_and_swap(&desired, &expected, &before, MPI_INT64_T, target, 0, window);
-          MPI_Win_flush(target, window);
+          MPI_Compare_and_swap(&desired, &expected, &before, MPI_INT64_T, peer_rank, 0, window);
+          MPI_Win_flush(peer_rank, window);
           return before;
         });
   }
 
   [[nodiscard]] Candidate lock_unlock() const {
     return by_one("mpi", [window = lock_window_.get()] {
-      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
-      MPI_Win_unlock(target, window);
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, peer_rank, 0, window);
+      MPI_Win_unlock(peer_rank, window);
     });
   }
 

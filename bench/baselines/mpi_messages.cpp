@@ -226,8 +226,8 @@ std::string mpi_compare_swap_problem(RankGroup& group) {
 namespace {
 
 /// One layer of a block at one end of one dimension, to send or receive.
-std::shared_ptr<const mpi::Datatype> layer(const GhostBlock& block, std::size_t dim, bool upper,
-                                           bool ghosts) {
+std::shared_ptr<const mpi::Datatype> ghost_layer(const GhostBlock& block, std::size_t dim,
+                                                 bool upper, bool ghosts) {
   const std::size_t dims = block.points.size();
   std::vector<int> sizes(dims);
   std::vector<int> part(dims);
@@ -266,8 +266,10 @@ std::vector<Shift> shifts(const GhostBlock& block) {
   std::vector<Shift> all;
   for (std::size_t dim = 0; dim < block.points.size(); ++dim) {
     const auto [below, above] = block.neighbours[dim];
-    all.push_back({layer(block, dim, true, false), layer(block, dim, false, true), above, below});
-    all.push_back({layer(block, dim, false, false), layer(block, dim, true, true), below, above});
+    all.push_back(
+        {ghost_layer(block, dim, true, false), ghost_layer(block, dim, false, true), above, below});
+    all.push_back(
+        {ghost_layer(block, dim, false, false), ghost_layer(block, dim, true, true), below, above});
   }
   return all;
 }

@@ -133,9 +133,6 @@ std::string no_room(std::size_t bytes) {
 
 namespace {
 
-/// The target rank; rank 0 is the origin.
-constexpr int target = 1;
-
 class ShmemBaseline : public Baseline {
  public:
   /// Collective. Requires: OpenSHMEM runs. See has_room().
@@ -146,7 +143,7 @@ class ShmemBaseline : public Baseline {
         remote_(options.buffer_bytes()),
         lock_(sizeof(long)),
         local_(options.buffer_bytes(), Sharing::own,
-               group.share(line_offset(remote_.get()), target)) {
+               group.share(line_offset(remote_.get()), peer_rank)) {
     if (is_origin_ && has_room()) {
       touch();
     }
@@ -185,7 +182,7 @@ class ShmemBaseline : public Baseline {
     const std::span<std::byte> zeros = local_.bytes();
     for (std::size_t from = 0; from < zeros.size(); from += touch_bytes) {
       shmem_putmem(remote_.get() + from, zeros.data() + from,
-                   std::min(touch_bytes, zeros.size() - from), target);
+                   std::min(touch_bytes, zeros.size() - from), peer_rank);
     }
     shmem_quiet();
   }
@@ -196,12 +193,12 @@ class ShmemBaseline : public Baseline {
     workspace.remote_bytes = remote_bytes_;
     workspace.rotate = rotate_;
     workspace.write_remote = [there = remote_.get()](auto bytes) {
-      shmem_putmem(there, bytes.data(), bytes.size(), target);
+      shmem_putmem(there, bytes.data(), bytes.size(), peer_rank);
       shmem_quiet();
     };
     workspace.read_remote = [there = remote_.get()](auto bytes) {
       shmem_quiet();
-      shmem_getmem(bytes.data(), there, bytes.size(), target);
+      shmem_getmem(bytes.data(), there, bytes.size(), peer_rank);
     };
     return workspace;
   }
@@ -216,12 +213,12 @@ class ShmemBaseline : public Baseline {
     std::byte* const there = remote_.get();
     if (c.operation == Operation::get) {
       return make(c, [=, bytes = c.run_bytes](std::size_t local, std::size_t remote) {
-        shmem_getmem(here + local, there + remote, bytes, target);
+        shmem_getmem(here + local, there + remote, bytes, peer_rank);
       });
     }
     return make(c, [=, bytes = c.run_bytes, waits = c.needs_fence()](std::size_t local,
                                                                      std::size_t remote) {
-      shmem_putmem(there + remote, here + local, bytes, target);
+      shmem_putmem(there + remote, here + local, bytes, peer_rank);
       if (waits) {
         shmem_quiet();
       }
@@ -231,11 +228,11 @@ class ShmemBaseline : public Baseline {
   [[nodiscard]] Candidate runs(const Case& c) const {
     if (c.operation == Operation::get) {
       return each_run(c, [](std::byte* mine, std::byte* theirs, std::size_t bytes) {
-        shmem_getmem_nbi(mine, theirs, bytes, target);
+        shmem_getmem_nbi(mine, theirs, bytes, peer_rank);
       });
     }
     return each_run(c, [](std::byte* mine, std::byte* theirs, std::size_t bytes) {
-      shmem_putmem_nbi(theirs, mine, bytes, target);
+      shmem_putmem_nbi(theirs, mine, bytes, peer_rank);
     });
   }
 
@@ -255,14 +252,14 @@ class ShmemBaseline : public Baseline {
   [[nodiscard]] Candidate fetch_add() const {
     return fetch_add_candidate(std::string(ShmemMemory::name), is_origin_,
                                [there = remote_.words()](std::int64_t increment) -> std::int64_t {
-                                 return shmem_long_atomic_fetch_add(there, increment, target);
+                                 return shmem_long_atomic_fetch_add(there, increment, peer_rank);
                                });
   }
 
   [[nodiscard]] Candidate swap() const {
     return swap_candidate(ShmemMemory::name, is_origin_,
                           [there = remote_.words()](std::int64_t value) {
-                            return shmem_long_atomic_swap(there, value, target);
+                            return shmem_long_atomic_swap(there, value, peer_rank);
                           });
   }
 
@@ -270,7 +267,7 @@ class ShmemBaseline : public Baseline {
     return compare_swap_candidate(
         std::string(ShmemMemory::name), is_origin_,
         [there = remote_.words()](std::int64_t expected, std::int64_t desired) -> std::int64_t {
-          return shmem_long_atomic_compare_swap(there, expected, desired, target);
+          return shmem_long_atomic_compare_swap(there, expected, desired, peer_rank);
         });
   }
 

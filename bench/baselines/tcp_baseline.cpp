@@ -20,7 +20,6 @@
 namespace tessera::bench {
 namespace {
 
-constexpr int target = 1;
 constexpr std::chrono::seconds connect_limit{10};
 
 /// Buffers of this size or smaller: every offset fits into a request.
@@ -83,7 +82,7 @@ TcpBaseline::TcpBaseline(RankGroup& group, const BaselineOptions& options, Waiti
       waiting_(waiting),
       rotate_(options.cold),
       is_origin_(group.rank() == 0),
-      is_target_(group.rank() == target),
+      is_target_(group.rank() == peer_rank),
       socket_(std::move(socket)),
       local_(options.buffer_bytes(), Sharing::own),
       remote_(is_target_ ? options.buffer_bytes() : 1, Sharing::shared),
@@ -320,7 +319,7 @@ std::optional<TcpSocket> connect_ranks_0_and_1(RankGroup& group, bool outside,
     return std::nullopt;
   }
   const HostName mine = host_name();
-  const bool is_one_host = group.share(mine, 0) == group.share(mine, target);
+  const bool is_one_host = group.share(mine, 0) == group.share(mine, peer_rank);
   const bool is_outside = outside || !is_one_host;
   TcpSocket socket;
   std::unique_ptr<TcpListener> listener;
@@ -333,13 +332,13 @@ std::optional<TcpSocket> connect_ranks_0_and_1(RankGroup& group, bool outside,
       problem = error.what();
     }
   };
-  if (group.rank() == target) {
+  if (group.rank() == peer_rank) {
     attempt([&] {
       listener = std::make_unique<TcpListener>(is_outside ? outside_host() : loopback_host());
       offer = {listener->address(), random_token()};
     });
   }
-  offer = group.share(offer, target);
+  offer = group.share(offer, peer_rank);
   if (group.rank() == 0) {
     attempt([&] { socket = connect_tcp(offer.address, offer.token); });
   } else if (listener) {

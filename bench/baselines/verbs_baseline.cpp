@@ -437,7 +437,6 @@ void VerbsLoop::wait_for_completions(std::int64_t count) {
   }
 }
 
-constexpr int target = 1;
 /// For the data checks, which can't use a case's own buffers.
 constexpr std::size_t staging_bytes = std::size_t{256} * 1024;
 
@@ -604,7 +603,7 @@ std::unique_ptr<VerbsBaseline> make_verbs_baseline(RankGroup& group, const Basel
     missing = "verbs: needs two ranks";
     return nullptr;
   }
-  const bool is_target = group.rank() == target;
+  const bool is_target = group.rank() == peer_rank;
   const bool is_end = group.rank() == 0 || is_target;
   std::unique_ptr<Ends> ends;
   std::string problem;
@@ -625,7 +624,7 @@ std::unique_ptr<VerbsBaseline> make_verbs_baseline(RankGroup& group, const Basel
     });
   }
   const VerbsAddress of_origin = group.share(mine, 0);
-  const VerbsAddress of_target = group.share(mine, target);
+  const VerbsAddress of_target = group.share(mine, peer_rank);
   const auto has_failed = [&] { return group.maximum(problem.empty() ? 0 : 1) > 0; };
   bool is_missing = has_failed();
   if (!is_missing && is_end) {

@@ -27,7 +27,7 @@ using arrays::Array;
 using arrays::Distribution;
 using arrays::Extents;
 
-constexpr std::int64_t block = 64;
+constexpr std::int64_t block_edge = 64;
 
 /// Two matrices; the operation makes the second one the first one or its transpose.
 struct Pair {
@@ -148,7 +148,8 @@ Distribution in_one_block(std::int64_t n, std::int64_t ranks) {
 
 /// One block row and column per rank, as ScaLAPACK does it, so that both move the same data.
 Distribution cyclic(std::int64_t n, std::int64_t ranks) {
-  return Distribution::scalapack({n, n}, {block, block}, square_grid(ranks), ranks).value();
+  return Distribution::scalapack({n, n}, {block_edge, block_edge}, square_grid(ranks), ranks)
+      .value();
 }
 
 /// The same for ScaLAPACK.
@@ -156,7 +157,7 @@ ScalapackProblem in_one_block(std::int64_t n, const Extents& grid) {
   return {n, (n + grid[0] - 1) / grid[0], grid[0], grid[1], (n + grid[1] - 1) / grid[1]};
 }
 ScalapackProblem cyclic(std::int64_t n, const Extents& grid) {
-  return {n, block, grid[0], grid[1]};
+  return {n, block_edge, grid[0], grid[1]};
 }
 
 }  // namespace

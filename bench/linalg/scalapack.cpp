@@ -119,9 +119,9 @@ class Matrix {
   std::vector<double> elements_;
 };
 
-class Product {
+class ScalapackProduct {
  public:
-  explicit Product(const ScalapackProblem& problem)
+  explicit ScalapackProduct(const ScalapackProblem& problem)
       : n_(static_cast<int>(problem.edge)),
         grid_(problem),
         a_(grid_, problem, 1.5),
@@ -155,9 +155,9 @@ class Product {
 };
 
 /// A matrix whose elements are their numbers, to be moved into another one.
-class Movement {
+class ScalapackMovement {
  public:
-  Movement(const ScalapackProblem& before, const ScalapackProblem& after, bool transposes)
+  ScalapackMovement(const ScalapackProblem& before, const ScalapackProblem& after, bool transposes)
       : n_(static_cast<int>(before.edge)),
         transposes_(transposes),
         grid_(before),
@@ -220,7 +220,7 @@ std::optional<Candidate> scalapack_candidate(RankGroup& group, std::string name,
   if (!mpi::is_running(group.size())) {
     return std::nullopt;
   }
-  return candidate_of(std::move(name), std::make_shared<Product>(problem));
+  return candidate_of(std::move(name), std::make_shared<ScalapackProduct>(problem));
 }
 
 std::optional<Candidate> scalapack_redistribution(RankGroup& group, const ScalapackProblem& from,
@@ -228,7 +228,7 @@ std::optional<Candidate> scalapack_redistribution(RankGroup& group, const Scalap
   if (!mpi::is_running(group.size())) {
     return std::nullopt;
   }
-  return candidate_of("pdgemr2d", std::make_shared<Movement>(from, to, false));
+  return candidate_of("pdgemr2d", std::make_shared<ScalapackMovement>(from, to, false));
 }
 
 std::optional<Candidate> scalapack_transposition(RankGroup& group,
@@ -236,7 +236,7 @@ std::optional<Candidate> scalapack_transposition(RankGroup& group,
   if (!mpi::is_running(group.size())) {
     return std::nullopt;
   }
-  return candidate_of("pdtran", std::make_shared<Movement>(problem, problem, true));
+  return candidate_of("pdtran", std::make_shared<ScalapackMovement>(problem, problem, true));
 }
 
 }  // namespace tessera::bench

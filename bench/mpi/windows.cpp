@@ -83,7 +83,7 @@ void observe_on_windows(const Session& session, const char* target, Target::Sens
 
 namespace {
 
-struct Kind {
+struct WindowOperation {
   Operation operation;
   Completes completes;
   const char* title;
@@ -92,24 +92,25 @@ struct Kind {
 };
 
 constexpr std::array kinds = {
-    Kind{Operation::put, Completes::here, "Put, locally complete,", "put_here",
-         windows_target::put},
-    Kind{Operation::put, Completes::at_target, "Put and Fence", "put", windows_target::put},
-    Kind{Operation::get, Completes::at_target, "Get", "get", windows_target::get},
-    Kind{Operation::accumulate, Completes::here, "Accumulate, locally complete,", "accumulate_here",
-         windows_target::accumulate},
-    Kind{Operation::accumulate, Completes::at_target, "Accumulate and Fence", "accumulate",
-         windows_target::accumulate},
+    WindowOperation{Operation::put, Completes::here, "Put, locally complete,", "put_here",
+                    windows_target::put},
+    WindowOperation{Operation::put, Completes::at_target, "Put and Fence", "put",
+                    windows_target::put},
+    WindowOperation{Operation::get, Completes::at_target, "Get", "get", windows_target::get},
+    WindowOperation{Operation::accumulate, Completes::here, "Accumulate, locally complete,",
+                    "accumulate_here", windows_target::accumulate},
+    WindowOperation{Operation::accumulate, Completes::at_target, "Accumulate and Fence",
+                    "accumulate", windows_target::accumulate},
 };
 
 /// Whether -s includes this kind. A get is complete in any case.
-bool is_requested(const Session& session, const Kind& kind) {
+bool is_requested(const Session& session, const WindowOperation& kind) {
   return kind.operation == Operation::get ||
          session.options().completes(kind.completes) == kind.completes;
 }
 
-void measure_size(Session& session, TesseraCandidate& own, Topic& topic, const Kind& kind,
-                  std::int64_t size) {
+void measure_size(Session& session, TesseraCandidate& own, Topic& topic,
+                  const WindowOperation& kind, std::int64_t size) {
   constexpr std::int64_t largest_judged = 64 << 10;
   const Case c =
       Case::contiguous(kind.operation, static_cast<std::size_t>(size)).completing(kind.completes);
@@ -130,7 +131,7 @@ void measure_size(Session& session, TesseraCandidate& own, Topic& topic, const K
 void measure_windows_contiguous(Session& session) {
   constexpr std::int64_t large = 4096;
   TesseraCandidate own(session.job(), session.baseline_options());
-  for (const Kind& kind : kinds) {
+  for (const WindowOperation& kind : kinds) {
     if (!is_requested(session, kind)) {
       continue;
     }

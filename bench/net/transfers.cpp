@@ -23,7 +23,6 @@ namespace tessera::bench {
 namespace {
 
 constexpr std::array small_sizes = {8U, 64U, 512U};
-constexpr std::array copies = {Operation::put, Operation::get};
 
 /// The round trips that these operations need have a baseline by what the agent does meanwhile.
 void observe_get(Session& session, const std::vector<Measured>& measured) {

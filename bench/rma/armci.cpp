@@ -115,7 +115,7 @@ Topic armci_topic(const Case& c, const std::string& more = "") {
   return armci_topic(c.name(), fmt::format("ARMCI {} Latency{}", c.name(), more));
 }
 
-constexpr std::int64_t scattered = 1000;
+constexpr std::int64_t words_in_list = 1000;
 constexpr std::size_t word_bytes = 8;
 
 /// What the target does meanwhile.
@@ -228,15 +228,17 @@ void measure_armci_strided(Session& session) {
 
 void measure_armci_lists(Session& session) {
   ArmciBench bench(session);
-  const auto measure = [&bench](Topic topic, const Case& c) { bench.measure(topic, scattered, c); };
+  const auto measure = [&bench](Topic topic, const Case& c) {
+    bench.measure(topic, words_in_list, c);
+  };
   for (const Operation operation : {Operation::put, Operation::get, Operation::accumulate}) {
-    const Case c = Case::vector(operation, word_bytes, scattered);
+    const Case c = Case::vector(operation, word_bytes, words_in_list);
     measure(armci_topic(c), c);
   }
   // Non-blocking gets: without handles, and with one that aggregates.
-  const Case separate = Case::separate(Operation::get, word_bytes, scattered);
+  const Case separate = Case::separate(Operation::get, word_bytes, words_in_list);
   measure(armci_topic(separate), separate);
-  const Case aggregate = Case::aggregate(Operation::get, word_bytes, scattered);
+  const Case aggregate = Case::aggregate(Operation::get, word_bytes, words_in_list);
   measure(armci_topic("get_aggregate", "ARMCI get, Aggregate Handle, Latency"), aggregate);
 }
 

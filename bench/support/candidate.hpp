@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -111,6 +112,7 @@ enum class Operation {
   compare_swap,  ///< of one 64-bit integer that has the expected value
   lock_unlock,   ///< of a free mutex
 };
+inline constexpr std::array copies = {Operation::put, Operation::get};
 
 /// "fetch_add", as in records; and "Fetch-and-Add", as in titles.
 const char* name_of(Operation operation);

@@ -35,7 +35,6 @@ std::vector<Measured> VerbsPair::measure(Topic& topic, const Line& line,
 
 namespace {
 
-constexpr std::array copies = {Operation::put, Operation::get};
 constexpr std::array<std::size_t, 4> large_transfers = {64 << 10, 256 << 10, 1 << 20, 4 << 20};
 
 Topic verbs_topic(std::string op, std::string title, Quantity quantity = Quantity::latency,
