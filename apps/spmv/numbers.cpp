@@ -46,7 +46,7 @@ Parsed<double> parse_integer_as_real(std::string_view text) {
 
 namespace {
 
-constexpr std::int32_t longest_line = 1024;
+constexpr std::int32_t longest_fortran_line = 1024;
 
 // Parses a format from left to right, and collects the fields of a line.
 class FormatReader {
@@ -93,7 +93,8 @@ class FormatReader {
   bool add(const FortranField& field);
   [[nodiscard]] bool is_complete() const { return format_.fields_per_line > 0; }
 
-  static constexpr int max_items = 4 * longest_line;  // groups may repeat items without columns
+  static constexpr int max_items =
+      4 * longest_fortran_line;  // groups may repeat items without columns
 
   std::string text_;
   std::size_t at_ = 0;
@@ -188,8 +189,8 @@ bool FormatReader::read_fields(std::int32_t repeat) {
 }
 
 bool FormatReader::add(const FortranField& field) {
-  if (field.column + field.width > longest_line) {
-    return fail(fmt::format("has lines of more than {} columns", longest_line));
+  if (field.column + field.width > longest_fortran_line) {
+    return fail(fmt::format("has lines of more than {} columns", longest_fortran_line));
   }
   ++format_.fields_per_line;
   if (format_.run_count > 0) {

@@ -25,7 +25,6 @@
 namespace tessera::bench {
 namespace {
 
-using apps::mg::Box;
 using apps::mg::Grid;
 using arrays::Array;
 using arrays::Distribution;
@@ -59,9 +58,9 @@ class Pieces {
 };
 
 /// Both directions at once, in the order in which exchanges start; one exchange at a time.
-class Line {
+class FaceSocket {
  public:
-  explicit Line(TcpSocket socket) : socket_(std::move(socket)) {}
+  explicit FaceSocket(TcpSocket socket) : socket_(std::move(socket)) {}
 
   void start(std::span<const iovec> out, std::span<const iovec> in) {
     out_.begin(out);
@@ -98,7 +97,7 @@ class Line {
 
 class SocketGhosts final : public apps::mg::GhostExchange {
  public:
-  SocketGhosts(std::shared_ptr<Line> line, Array<double>& array) : line_(std::move(line)) {
+  SocketGhosts(std::shared_ptr<FaceSocket> line, Array<double>& array) : line_(std::move(line)) {
     const Extents slice = array.distribution().local_extents(array.team().rank());
     const std::int64_t plane = slice[1] * slice[2];
     const std::int64_t width = array.distribution().ghosts()[0];
@@ -121,14 +120,15 @@ class SocketGhosts final : public apps::mg::GhostExchange {
   }
 
  private:
-  std::shared_ptr<Line> line_;
+  std::shared_ptr<FaceSocket> line_;
   std::array<iovec, 2> out_ = {};
   std::array<iovec, 2> in_ = {};
 };
 
 class SocketGathering final : public apps::mg::Gathering {
  public:
-  SocketGathering(std::shared_ptr<Line> line, const Grid& whole, const Box& own, const Box& others)
+  SocketGathering(std::shared_ptr<FaceSocket> line, const Grid& whole, const apps::mg::Box& own,
+                  const apps::mg::Box& others)
       : line_(std::move(line)),
         whole_(whole),
         own_(own),
@@ -150,17 +150,18 @@ class SocketGathering final : public apps::mg::Gathering {
   }
 
  private:
-  std::shared_ptr<Line> line_;
+  std::shared_ptr<FaceSocket> line_;
   Grid whole_;
-  Box own_;
-  Box others_;
+  apps::mg::Box own_;
+  apps::mg::Box others_;
   std::vector<double> mine_;
   std::vector<double> came_;
 };
 
 class SocketExchange final : public apps::mg::Exchange {
  public:
-  explicit SocketExchange(TcpSocket socket) : line_(std::make_shared<Line>(std::move(socket))) {}
+  explicit SocketExchange(TcpSocket socket)
+      : line_(std::make_shared<FaceSocket>(std::move(socket))) {}
 
   // The right-hand side is exchanged once, untimed: no other code sets the ends of its rows.
   rma::Result<std::unique_ptr<apps::mg::GhostExchange>> plan(Array<double>& array,
@@ -180,7 +181,7 @@ class SocketExchange final : public apps::mg::Exchange {
   }
 
  private:
-  std::shared_ptr<Line> line_;
+  std::shared_ptr<FaceSocket> line_;
 };
 
 }  // namespace

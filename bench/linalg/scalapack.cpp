@@ -38,17 +38,17 @@ namespace tessera::bench {
 namespace {
 
 /// A grid of processes.
-class Grid {
+class ProcessGrid {
  public:
-  explicit Grid(const ScalapackProblem& problem) {
+  explicit ProcessGrid(const ScalapackProblem& problem) {
     Cblacs_get(-1, 0, &context_);
     Cblacs_gridinit(&context_, "Row", static_cast<int>(problem.grid_rows),
                     static_cast<int>(problem.grid_columns));
     Cblacs_gridinfo(context_, &rows_, &columns_, &my_row_, &my_column_);
   }
-  ~Grid() { Cblacs_gridexit(context_); }
-  Grid(const Grid&) = delete;
-  Grid& operator=(const Grid&) = delete;
+  ~ProcessGrid() { Cblacs_gridexit(context_); }
+  ProcessGrid(const ProcessGrid&) = delete;
+  ProcessGrid& operator=(const ProcessGrid&) = delete;
 
   [[nodiscard]] int context() const { return context_; }
   [[nodiscard]] int rows() const { return rows_; }
@@ -67,7 +67,7 @@ class Grid {
 /// A square matrix, of which this process has a part.
 class Matrix {
  public:
-  Matrix(const Grid& grid, const ScalapackProblem& problem, double value)
+  Matrix(const ProcessGrid& grid, const ScalapackProblem& problem, double value)
       : grid_(grid),
         row_block_(static_cast<int>(problem.block)),
         column_block_(problem.block_columns > 0 ? static_cast<int>(problem.block_columns)
@@ -109,7 +109,7 @@ class Matrix {
     return (local / block * places + mine) * block + local % block;
   }
 
-  const Grid& grid_;
+  const ProcessGrid& grid_;
   int row_block_;
   int column_block_;
   int height_ = 0;
@@ -148,7 +148,7 @@ class ScalapackProduct {
 
  private:
   int n_;
-  Grid grid_;
+  ProcessGrid grid_;
   Matrix a_;
   Matrix b_;
   Matrix c_;
@@ -198,7 +198,7 @@ class ScalapackMovement {
 
   int n_;
   bool transposes_;
-  Grid grid_;
+  ProcessGrid grid_;
   Matrix from_;
   Matrix to_;
 };

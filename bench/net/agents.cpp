@@ -229,16 +229,16 @@ void measure_net_locations(Session& session) {
 namespace {
 
 enum class Callers { one, all };
-enum class Fencing { each, together };
+enum class FenceCalls { each, together };
 
 /// Puts a word to each of the ranks `changed`, and fences them.
 void put_and_fence(rma::Job& job, rma::Region& region, const std::vector<std::int32_t>& changed,
-                   Fencing fencing) {
+                   FenceCalls fencing) {
   const std::int64_t word = 1;
   for (const std::int32_t rank : changed) {
     rma::require(rma::put(job, region.at(rma::TeamRank{rank}), &word, sizeof word));
   }
-  if (fencing == Fencing::together) {
+  if (fencing == FenceCalls::together) {
     rma::require(job.fence_all());
     return;
   }
@@ -269,7 +269,7 @@ std::string unchanged(rma::Job& job, rma::Region& region,
 /// Fences of one kind, in their own job and region.
 struct Side {
   std::string name;
-  Fencing fencing;
+  FenceCalls fencing;
   rma::Job* job;
   rma::Region* region;
   std::int32_t max_outstanding = 1;  ///< with fewer ranks changed, a larger limit has no effect
@@ -285,7 +285,7 @@ class Windowed {
         region_(rma::Region::allocate(job_.world(), sizeof(std::int64_t)).value()) {}
 
   [[nodiscard]] Side side() {
-    return {fmt::format("fence_all of {}", outstanding_), Fencing::together, &job_, &region_,
+    return {fmt::format("fence_all of {}", outstanding_), FenceCalls::together, &job_, &region_,
             outstanding_};
   }
 
@@ -356,7 +356,7 @@ void measure_net_fence(Session& session) {
   rma::Job& job = session.job();
   rma::Region& region = suite.own().region();
   std::vector<std::unique_ptr<Windowed>> windowed;
-  std::vector<Side> sides{{"fence each", Fencing::each, &job, &region}};
+  std::vector<Side> sides{{"fence each", FenceCalls::each, &job, &region}};
   for (const std::int32_t outstanding : windows) {
     if (outstanding < job.size()) {
       windowed.push_back(std::make_unique<Windowed>(job, outstanding));
@@ -368,7 +368,7 @@ void measure_net_fence(Session& session) {
         "fence_all of 3, 5 and 7: that number of outstanding fences; measured with 8 or more "
         "ranks");
   }
-  sides.push_back({"fence_all", Fencing::together, &job, &region, 0});
+  sides.push_back({"fence_all", FenceCalls::together, &job, &region, 0});
   measure(suite, sides, Callers::one);
   measure(suite, sides, Callers::all);
 }
