@@ -11,7 +11,7 @@
 namespace tessera::arrays {
 namespace {
 
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t largest_index = std::numeric_limits<std::int64_t>::max();
 
 TEST(Box, KnowsItsSizes) {
   constexpr Box box({0, 64}, {64, 256});
@@ -41,7 +41,7 @@ TEST(Box, IsEmptyWhenOneDimensionIs) {
 
 TEST(Box, VolumesAreChecked) {
   std::int64_t elements = 0;
-  EXPECT_FALSE(Box({0, 0}, {largest, 3}).checked_volume(elements));
+  EXPECT_FALSE(Box({0, 0}, {largest_index, 3}).checked_volume(elements));
   EXPECT_FALSE(
       Box({-5'000'000'000'000'000'000}, {5'000'000'000'000'000'000}).checked_volume(elements))
       << "a length beyond 63 bits";
@@ -98,8 +98,9 @@ TEST(CheckInside, SaysWhereABoxExceedsAndWhatToDo) {
                 .message()
                 .find("dimension 0 begins at -2, dimension 1 exceeds by 4"),
             std::string::npos);
-  EXPECT_NE(check_inside(Box({0}, {largest}), {5}).message().find("exceeds by 9223372036854775802"),
-            std::string::npos);
+  EXPECT_NE(
+      check_inside(Box({0}, {largest_index}), {5}).message().find("exceeds by 9223372036854775802"),
+      std::string::npos);
 }
 
 TEST(CheckInside, TellsMistakesOfTheProgramFromRanges) {

@@ -24,10 +24,10 @@
 namespace tessera::arrays::detail {
 namespace {
 
-using arrays::testing::pick;
-using arrays::testing::pick_distribution;
-using arrays::testing::pick_extents;
-using arrays::testing::Random;
+using arrays::kinds::pick;
+using arrays::kinds::pick_distribution;
+using arrays::kinds::pick_extents;
+using arrays::kinds::Random;
 using rma::Code;
 using rma::test::fails;
 using rma::test::ok;
@@ -40,7 +40,7 @@ Random seeded() {
 // The positions of a box's elements in row-major order, one by one: the oracle.
 std::vector<std::int64_t> places_of(const Extents& extents, const Box& box) {
   std::vector<std::int64_t> places;
-  arrays::testing::for_each_index(box, [&](const Index& index) {
+  arrays::kinds::for_each_index(box, [&](const Index& index) {
     places.push_back(distance(Index::zeros(extents.ndims()), index, dense_strides(extents)));
   });
   return places;

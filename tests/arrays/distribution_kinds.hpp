@@ -11,7 +11,7 @@
 
 #include "arrays/distribution.hpp"
 
-namespace tessera::arrays::testing {
+namespace tessera::arrays::kinds {
 
 using Random = std::mt19937_64;
 
@@ -137,4 +137,15 @@ inline Distribution pick_distribution(Random& random, const Extents& extents) {
   return Distribution::create(partitions, block_map, options).value();
 }
 
-}  // namespace tessera::arrays::testing
+/// The same over `ranks` ranks.
+inline Distribution pick_distribution_over(Random& random, const Extents& extents,
+                                           std::int64_t ranks) {
+  while (true) {
+    Distribution distribution = pick_distribution(random, extents);
+    if (distribution.nranks() == ranks) {
+      return distribution;
+    }
+  }
+}
+
+}  // namespace tessera::arrays::kinds

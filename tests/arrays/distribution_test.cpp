@@ -17,10 +17,10 @@
 namespace tessera::arrays {
 namespace {
 
+using kinds::for_each_index;
+using kinds::pick;
+using kinds::Random;
 using rma::TeamRank;
-using testing::for_each_index;
-using testing::pick;
-using testing::Random;
 
 using Places = std::set<std::pair<std::int32_t, std::int64_t>>;
 
@@ -50,7 +50,7 @@ void expect_bijection(const Distribution& d) {
 
 // The blocks of the ranks tile the array, are where locate() says, and leave room for their ghost
 // cells.
-void expect_blocks(const Distribution& d) {
+void expect_all_blocks(const Distribution& d) {
   std::int64_t total = 0;
   for (std::int32_t rank = 0; rank < d.nranks(); ++rank) {
     const std::int64_t size = d.local_elements({rank});
@@ -100,7 +100,7 @@ void expect_reversible(const Distribution& d) {
 void expect_sound(const Distribution& d) {
   SCOPED_TRACE(to_string(d));
   expect_bijection(d);
-  expect_blocks(d);
+  expect_all_blocks(d);
   expect_reversible(d);
 }
 
@@ -139,7 +139,7 @@ TEST(Distribution, RandomOnesOfEveryKindAreSound) {
   for (int round = 0; round < 600 && !HasFailure(); ++round) {
     const int ndims = static_cast<int>(pick(random, 1, max_dims));
     const std::int64_t most = ndims <= 2 ? 12 : ndims <= 4 ? 6 : 3;
-    expect_sound(testing::pick_distribution(random, testing::pick_extents(random, ndims, most)));
+    expect_sound(kinds::pick_distribution(random, kinds::pick_extents(random, ndims, most)));
   }
 }
 

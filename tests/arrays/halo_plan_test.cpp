@@ -19,7 +19,7 @@
 #include "tests/arrays/ghost_cells.hpp"
 #include "tests/arrays/printers.hpp"
 
-namespace tessera::arrays::testing {
+namespace tessera::arrays::kinds {
 namespace {
 
 using test::is_updated;
@@ -297,4 +297,4 @@ TEST(HaloPlan, SendsWholePlanesWhereOneDimensionIsCut) {
 }
 
 }  // namespace
-}  // namespace tessera::arrays::testing
+}  // namespace tessera::arrays::kinds

@@ -10,7 +10,7 @@
 namespace tessera::arrays {
 namespace {
 
-constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t largest_number = std::numeric_limits<std::int64_t>::max();
 
 TEST(Index, IsAValueOfItsNumbers) {
   constexpr Index index = {3, -4, 5};
@@ -36,10 +36,10 @@ TEST(Index, ProductsAreChecked) {
   std::int64_t product = 0;
   EXPECT_TRUE(checked_product({1000, 1000, 1000}, product));
   EXPECT_EQ(product, 1000000000);
-  EXPECT_TRUE(checked_product({largest}, product));
-  EXPECT_EQ(product, largest);
-  EXPECT_FALSE(checked_product({largest, 2}, product));
-  EXPECT_TRUE(checked_product({largest, largest, 0}, product));
+  EXPECT_TRUE(checked_product({largest_number}, product));
+  EXPECT_EQ(product, largest_number);
+  EXPECT_FALSE(checked_product({largest_number, 2}, product));
+  EXPECT_TRUE(checked_product({largest_number, largest_number, 0}, product));
   EXPECT_EQ(product, 0);
 }
 
@@ -69,7 +69,7 @@ TEST(Extents, BadOnesAreNamed) {
   EXPECT_EQ(nine.code(), rma::Code::invalid_argument);
   EXPECT_NE(nine.message().find("more than 8 dimensions"), std::string::npos);
   EXPECT_EQ(check_extents({4, -1}).message(), "extent -1 of dimension 1 is negative in 4 x -1");
-  EXPECT_EQ(check_extents({largest, 2}).message(),
+  EXPECT_EQ(check_extents({largest_number, 2}).message(),
             "the number of elements of 9223372036854775807 x 2 does not fit 63 bits");
 }
 

@@ -19,9 +19,9 @@
 namespace tessera::arrays {
 namespace {
 
-using testing::for_each_index;
-using testing::pick;
-using testing::Random;
+using kinds::for_each_index;
+using kinds::pick;
+using kinds::Random;
 
 std::vector<Patch> patches_of(const Distribution& d, const Box& box, std::int64_t rotation = 0) {
   std::vector<Patch> list;
@@ -71,7 +71,7 @@ TEST(Patches, TileEveryBoxOfSmallVectors) {
   Random random(1);
   for (std::int64_t n = 0; n <= 12; ++n) {
     for (int round = 0; round < 60 && !HasFailure(); ++round) {
-      const Distribution d = testing::pick_distribution(random, {n});
+      const Distribution d = kinds::pick_distribution(random, {n});
       for_each_box(d.extents(), [&](const Box& box) { expect_tiling(d, box); });
     }
   }
@@ -83,7 +83,7 @@ TEST(Patches, TileEveryBoxOfSmallMatrices) {
   Random random(seed);
   for (int round = 0; round < 150 && !HasFailure(); ++round) {
     const Distribution d =
-        testing::pick_distribution(random, {pick(random, 1, 6), pick(random, 1, 6)});
+        kinds::pick_distribution(random, {pick(random, 1, 6), pick(random, 1, 6)});
     for_each_box(d.extents(), [&](const Box& box) { expect_tiling(d, box); });
   }
 }
@@ -94,9 +94,9 @@ TEST(Patches, TileRandomBoxesOfManyDimensions) {
   Random random(seed);
   for (int round = 0; round < 400 && !HasFailure(); ++round) {
     const int ndims = static_cast<int>(pick(random, 3, max_dims));
-    const Extents extents = testing::pick_extents(random, ndims, ndims <= 4 ? 7 : 4);
-    const Distribution d = testing::pick_distribution(random, extents);
-    expect_tiling(d, testing::pick_box(random, extents));
+    const Extents extents = kinds::pick_extents(random, ndims, ndims <= 4 ? 7 : 4);
+    const Distribution d = kinds::pick_distribution(random, extents);
+    expect_tiling(d, kinds::pick_box(random, extents));
   }
 }
 
@@ -155,8 +155,8 @@ TEST(CopyShape, MovesTheElementsOfThePatch) {
   Random random(seed);
   for (int round = 0; round < 400 && !HasFailure(); ++round) {
     const int ndims = static_cast<int>(pick(random, 1, max_dims));
-    const Extents extents = testing::pick_extents(random, ndims, ndims <= 4 ? 7 : 4);
-    const Distribution d = testing::pick_distribution(random, extents);
+    const Extents extents = kinds::pick_extents(random, ndims, ndims <= 4 ? 7 : 4);
+    const Distribution d = kinds::pick_distribution(random, extents);
     SCOPED_TRACE(to_string(d));
     const Strides names = dense_strides(extents);
     std::vector<std::vector<std::int64_t>> slices(static_cast<std::size_t>(d.nranks()));
@@ -171,8 +171,8 @@ TEST(CopyShape, MovesTheElementsOfThePatch) {
           distance(zero, index, names);
     });
 
-    const Box box = testing::pick_box(random, extents);
-    const Strides local = dense_strides(box.extents(), testing::pick_order(random));
+    const Box box = kinds::pick_box(random, extents);
+    const Strides local = dense_strides(box.extents(), kinds::pick_order(random));
     std::vector<std::int64_t> buffer(static_cast<std::size_t>(box.volume()), -1);
     for (const Patch& patch : d.patches(box, pick(random, 0, 20))) {
       const rma::CopyShape shape = copy_shape(patch, local, sizeof(std::int64_t));

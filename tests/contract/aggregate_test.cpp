@@ -23,28 +23,28 @@ using test::neighbour;
 using test::ok;
 using test::on_ranks;
 
-constexpr std::size_t words = 4096;
+constexpr std::size_t aggregate_words = 4096;
 
-std::vector<std::int64_t> numbers(std::int64_t first, std::size_t count = words) {
+std::vector<std::int64_t> numbers(std::int64_t first, std::size_t count = aggregate_words) {
   std::vector<std::int64_t> result(count);
   std::iota(result.begin(), result.end(), first);
   return result;
 }
 
 std::vector<std::int64_t> read_all(Job& job, const Region& region, TeamRank owner) {
-  std::vector<std::int64_t> result(words);
-  EXPECT_TRUE(ok(get(job, region.at(owner), result.data(), 8 * words)));
+  std::vector<std::int64_t> result(aggregate_words);
+  EXPECT_TRUE(ok(get(job, region.at(owner), result.data(), 8 * aggregate_words)));
   return result;
 }
 
 TEST(Aggregate, TakesContiguousStridedAndScatteredPuts) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), 8 * words).value();
+    Region region = Region::allocate(job.world(), 8 * aggregate_words).value();
     const TeamRank target = neighbour(job);
     const std::vector<std::int64_t> source = numbers(std::int64_t{100'000} * job.rank().value);
-    ASSERT_TRUE(
-        ok(put(job, region.at(target), std::vector<std::int64_t>(words).data(), 8 * words)));
-    std::vector<std::int64_t> expected(words);
+    ASSERT_TRUE(ok(put(job, region.at(target), std::vector<std::int64_t>(aggregate_words).data(),
+                       8 * aggregate_words)));
+    std::vector<std::int64_t> expected(aggregate_words);
     Aggregate puts(job);
     for (std::size_t i = 0; i < 1000; ++i) {
       ASSERT_TRUE(ok(puts.put(region.at(target, 8 * (i * 7 % 1000)), &source[i], 8)));
@@ -73,16 +73,16 @@ TEST(Aggregate, TakesContiguousStridedAndScatteredPuts) {
 
 TEST(Aggregate, GetsMoreThanItKeeps) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), 8 * words).value();
+    Region region = Region::allocate(job.world(), 8 * aggregate_words).value();
     const TeamRank target = neighbour(job);
-    std::memcpy(region.local(), numbers(job.rank().value).data(), 8 * words);
+    std::memcpy(region.local(), numbers(job.rank().value).data(), 8 * aggregate_words);
     ASSERT_TRUE(ok(job.barrier()));
     std::vector<std::int64_t> back(Aggregate::max_pieces + 1000);
     std::vector<std::int64_t> expected;
     Aggregate gets(job);
     for (std::size_t i = 0; i < back.size(); ++i) {
-      ASSERT_TRUE(ok(gets.get(region.at(target, 8 * (i * 31 % words)), &back[i], 8)));
-      expected.push_back(target.value + static_cast<std::int64_t>(i * 31 % words));
+      ASSERT_TRUE(ok(gets.get(region.at(target, 8 * (i * 31 % aggregate_words)), &back[i], 8)));
+      expected.push_back(target.value + static_cast<std::int64_t>(i * 31 % aggregate_words));
     }
     EXPECT_EQ(gets.pieces(), 1000U);
     Handle handle = gets.start();
@@ -94,10 +94,10 @@ TEST(Aggregate, GetsMoreThanItKeeps) {
 
 TEST(Aggregate, AccumulatesEachOfWhatOverlaps) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), 8 * words).value();
-    std::memset(region.local(), 0, 8 * words);
+    Region region = Region::allocate(job.world(), 8 * aggregate_words).value();
+    std::memset(region.local(), 0, 8 * aggregate_words);
     ASSERT_TRUE(ok(job.barrier()));
-    const std::vector<std::int64_t> ones(words, 1);
+    const std::vector<std::int64_t> ones(aggregate_words, 1);
     const Scale three = Scale::of(std::int64_t{3});
     Aggregate sums(job);
     for (std::size_t i = 0; i < 600; ++i) {
@@ -117,7 +117,7 @@ TEST(Aggregate, MayGoToSeveralRegionsOfARank) {
   on_ranks([](Job& job) {
     std::vector<Region> regions;
     for (int i = 0; i < 3; ++i) {
-      regions.push_back(Region::allocate(job.world(), 8 * words).value());
+      regions.push_back(Region::allocate(job.world(), 8 * aggregate_words).value());
     }
     const TeamRank target = neighbour(job);
     const auto source = numbers(std::int64_t{1000} * job.rank().value);

@@ -25,11 +25,11 @@ using test::neighbour;
 using test::ok;
 using test::on_ranks;
 
-constexpr std::size_t slice_bytes = 1000;
+constexpr std::size_t small_slice_bytes = 1000;
 
 TEST(BadInput, OutsideTheSliceIsRefusedWithItsNumbers) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), small_slice_bytes).value();
     const TeamRank target = neighbour(job);
     const std::string rank = std::to_string(target.value);
     std::vector<std::byte> buffer(2000);
@@ -54,7 +54,7 @@ TEST(BadInput, OutsideTheSliceIsRefusedWithItsNumbers) {
 
 TEST(BadInput, HugeOffsetsAndSizesDoNotWrapAround) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), small_slice_bytes).value();
     const TeamRank target = neighbour(job);
     std::int64_t value = 0;
     for (const std::uint64_t offset :
@@ -81,7 +81,7 @@ TEST(BadInput, HugeOffsetsAndSizesDoNotWrapAround) {
 
 TEST(BadInput, RanksThatDoNotExistAreRefused) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), small_slice_bytes).value();
     double value = 1;
     for (const std::int32_t rank : {-1, job.size(), INT32_MAX, INT32_MIN}) {
       RemoteAddress at = region.at(TeamRank{0});
@@ -101,7 +101,7 @@ TEST(BadInput, RanksThatDoNotExistAreRefused) {
 
 TEST(BadInput, NullBuffersAreRefused) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), small_slice_bytes).value();
     const RemoteAddress at = region.at(neighbour(job));
     EXPECT_TRUE(fails(put(job, at, nullptr, 8), Code::invalid_argument,
                       {"put of 8 bytes with a null local buffer"}));
@@ -116,7 +116,7 @@ TEST(BadInput, NullBuffersAreRefused) {
 
 TEST(BadInput, ShapesThatMakeNoSenseAreRefused) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), small_slice_bytes).value();
     const RemoteAddress at = region.at(neighbour(job));
     double value = 0;
     CopyShape nine = CopyShape::contiguous(8);
@@ -144,7 +144,7 @@ TEST(BadInput, ShapesThatMakeNoSenseAreRefused) {
 
 TEST(BadInput, PartsOfElementsAreRefused) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), small_slice_bytes).value();
     const RemoteAddress at = region.at(neighbour(job));
     std::vector<double> values(4, 1.0);
     EXPECT_TRUE(fails(accumulate(job, at, values.data(), 12, Scale::of(1.0)),

@@ -25,7 +25,7 @@ using test::on_ranks;
 WorldRank after(const Job& job) {
   return WorldRank{neighbour(job).value};
 }
-WorldRank before(const Job& job) {
+WorldRank rank_before(const Job& job) {
   return WorldRank{neighbour(job, job.size() - 1).value};
 }
 
@@ -35,8 +35,8 @@ TEST(Notify, CountsForEachPairOfRanks) {
     for (std::uint64_t i = 1; i <= 5; ++i) {
       EXPECT_EQ(notify(job, after(job)).value(), i);
     }
-    EXPECT_EQ(wait_for_notifications(job, before(job), 5).value(), 5U);
-    EXPECT_EQ(wait_for_notifications(job, before(job), 2).value(), 5U);
+    EXPECT_EQ(wait_for_notifications(job, rank_before(job), 5).value(), 5U);
+    EXPECT_EQ(wait_for_notifications(job, rank_before(job), 2).value(), 5U);
     if (job.size() > 2) {
       EXPECT_EQ(wait_for_notifications(job, after(job), 0).value(), 0U);
     }
@@ -48,14 +48,14 @@ TEST(Notify, WakesASleepingRank) {
     // A notification goes round a ring, so that every rank waits long at some time.
     for (std::uint64_t round = 1; round <= 20; ++round) {
       if (job.rank().value != 0) {
-        ASSERT_TRUE(ok(wait_for_notifications(job, before(job), round)));
+        ASSERT_TRUE(ok(wait_for_notifications(job, rank_before(job), round)));
       }
       if (round == 3) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
       }
       ASSERT_TRUE(ok(notify(job, after(job))));
       if (job.rank().value == 0) {
-        ASSERT_TRUE(ok(wait_for_notifications(job, before(job), round)));
+        ASSERT_TRUE(ok(wait_for_notifications(job, rank_before(job), round)));
       }
     }
   });
@@ -69,7 +69,7 @@ TEST(Notify, ComesAfterTheDataThatWerePutBefore) {
       const std::vector<std::uint64_t> data(count, round);
       ASSERT_TRUE(ok(put(job, region.at(neighbour(job)), data.data(), count * 8)));
       ASSERT_TRUE(ok(notify(job, after(job))));
-      ASSERT_TRUE(ok(wait_for_notifications(job, before(job), round)));
+      ASSERT_TRUE(ok(wait_for_notifications(job, rank_before(job), round)));
       {
         const LocalAccess access = LocalAccess::begin(region).value();
         ASSERT_EQ(std::memcmp(access.data(), data.data(), count * 8), 0) << "round " << round;
@@ -104,7 +104,7 @@ TEST(PutWithFlag, ShowsTheDataToARankThatSeesTheFlag) {
       const std::vector<std::int64_t> data(words, round);
       ASSERT_TRUE(ok(put_with_flag(job, region.at(neighbour(job)), data.data(), shape,
                                    region.at(neighbour(job), flag_offset), round)));
-      ASSERT_TRUE(ok(wait_for_flag(job, region.at(self, flag_offset), round, before(job))));
+      ASSERT_TRUE(ok(wait_for_flag(job, region.at(self, flag_offset), round, rank_before(job))));
       std::vector<std::int64_t> seen(words);
       ASSERT_TRUE(ok(get(job, region.at(self), seen.data(), shape)));
       ASSERT_EQ(seen, data) << "round " << round;
@@ -131,7 +131,7 @@ TEST(RaiseFlag, FollowsPutsOfEveryKind) {
       puts.collect(put_async(job, there + last_at, &round, sizeof round));
       ASSERT_TRUE(ok(raise_flag(job, there + flag_at, static_cast<std::int32_t>(round))));
       ASSERT_TRUE(ok(wait_for_flag(job, region.at(self, flag_at), static_cast<std::int32_t>(round),
-                                   before(job))));
+                                   rank_before(job))));
       std::vector<std::int64_t> seen(words);
       ASSERT_TRUE(ok(get(job, region.at(self), seen.data(), shape)));
       ASSERT_EQ(seen, data) << "round " << round;
@@ -151,12 +151,12 @@ TEST(RaiseFlag, IsSeenAsAChangeForAnyValue) {
     std::int32_t last = 0;
     for (const std::int32_t value : {7, -3, 1 << 30}) {
       ASSERT_TRUE(ok(raise_flag(job, there, value)));
-      EXPECT_EQ(wait_for_flag_change(job, here, last, before(job)).value(), value);
+      EXPECT_EQ(wait_for_flag_change(job, here, last, rank_before(job)).value(), value);
       last = value;
       ASSERT_TRUE(ok(job.world().barrier()));
     }
-    EXPECT_TRUE(fails(wait_for_flag_change(job, here + 1, 0, before(job)), Code::invalid_argument,
-                      {"aligned"}));
+    EXPECT_TRUE(fails(wait_for_flag_change(job, here + 1, 0, rank_before(job)),
+                      Code::invalid_argument, {"aligned"}));
     EXPECT_TRUE(fails(wait_for_flag_change(job, here, 0, WorldRank{job.size()}),
                       Code::invalid_argument, {"there is no rank"}));
     EXPECT_TRUE(ok(job.barrier()));
@@ -181,7 +181,7 @@ TEST(PutWithFlag, WritesRowsThatLieApart) {
     ASSERT_TRUE(
         ok(put_with_flag(job, region.at(neighbour(job), 16), rows.data(),
                          CopyShape::rows(4, 4, 4, 32), region.at(neighbour(job), 200), 77)));
-    ASSERT_TRUE(ok(wait_for_flag(job, region.at(job.world().rank(), 200), 77, before(job))));
+    ASSERT_TRUE(ok(wait_for_flag(job, region.at(job.world().rank(), 200), 77, rank_before(job))));
     for (std::uint64_t i = 0; i < 4; ++i) {
       EXPECT_EQ(get_value<std::int32_t>(job, region.at(job.world().rank(), 16 + 32 * i)).value(),
                 static_cast<std::int32_t>(i + 1));
@@ -203,13 +203,13 @@ TEST(PutWithFlag, ReportsWhatIsWrong) {
     // Nothing was sent: neither data nor flags.
     EXPECT_EQ(get_value<std::int64_t>(job, at + 16).value(), 0);
     const RemoteAddress own = region.at(job.world().rank());
-    EXPECT_TRUE(fails(wait_for_flag(job, own + 3, 1, before(job)), Code::invalid_argument));
-    EXPECT_TRUE(fails(wait_for_flag(job, own + 64, 1, before(job)), Code::out_of_range));
-    EXPECT_TRUE(ok(wait_for_flag(job, own + 8, 0, before(job))));
+    EXPECT_TRUE(fails(wait_for_flag(job, own + 3, 1, rank_before(job)), Code::invalid_argument));
+    EXPECT_TRUE(fails(wait_for_flag(job, own + 64, 1, rank_before(job)), Code::out_of_range));
+    EXPECT_TRUE(ok(wait_for_flag(job, own + 8, 0, rank_before(job))));
     if (job.size() > 1) {
       EXPECT_TRUE(fails(put_with_flag(job, at, &value, whole, own, 1), Code::invalid_argument,
                         {"their flag is on rank"}));
-      EXPECT_TRUE(fails(wait_for_flag(job, at, 0, before(job)), Code::invalid_argument,
+      EXPECT_TRUE(fails(wait_for_flag(job, at, 0, rank_before(job)), Code::invalid_argument,
                         {"waits for a flag of rank"}));
     }
     EXPECT_TRUE(ok(job.barrier()));

@@ -96,7 +96,7 @@ TEST(Region, MayBeEmptyEverywhere) {
   });
 }
 
-std::size_t open_descriptors() {
+std::size_t count_open_descriptors() {
   const std::filesystem::directory_iterator entries("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
 }
@@ -107,7 +107,7 @@ TEST(Region, ThousandsLiveAtOnceWithoutADescriptorEach) {
     Region first = Region::allocate(job.world(), 64).value();
     ASSERT_TRUE(ok(put_value(job, first.at(neighbour(job)), 1)));
     ASSERT_TRUE(ok(job.barrier()));
-    const std::size_t before = open_descriptors();
+    const std::size_t before = count_open_descriptors();
     ASSERT_TRUE(ok(job.barrier()));
     std::vector<Region> regions;
     for (std::size_t i = 0; i < many; ++i) {
@@ -118,7 +118,7 @@ TEST(Region, ThousandsLiveAtOnceWithoutADescriptorEach) {
     }
     ASSERT_TRUE(ok(job.barrier()));
     // Other threads may count at the same time, and each count opens one descriptor.
-    EXPECT_LE(open_descriptors(), before + static_cast<std::size_t>(job.size()));
+    EXPECT_LE(count_open_descriptors(), before + static_cast<std::size_t>(job.size()));
     ASSERT_TRUE(ok(job.barrier()));
     for (std::size_t i = 0; i < many; i += 7) {
       const RemoteAddress own = regions[i].at(job.world().rank(), 8);

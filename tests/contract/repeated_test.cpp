@@ -40,7 +40,7 @@ std::vector<Fragment> list_in(std::vector<std::byte>& local, std::size_t from, s
   return list;
 }
 
-constexpr std::size_t slice_bytes = 4096;
+constexpr std::size_t repeated_slice_bytes = 4096;
 constexpr std::size_t none = 1000;
 
 void fill(std::vector<std::byte>& bytes, int round) {
@@ -56,17 +56,17 @@ void put_and_compare(Job& job, const RemoteAddress& there, const std::vector<Fra
   for (const Fragment& each : list) {
     std::memcpy(expected.data() + base + each.remote_offset, each.local, each.bytes);
   }
-  std::vector<std::byte> found(slice_bytes);
+  std::vector<std::byte> found(repeated_slice_bytes);
   ASSERT_TRUE(ok(get(job, there, found.data(), found.size())));
   ASSERT_EQ(found, expected);
 }
 
 TEST(Repeated, ListsMoveTheSameEachTime) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), repeated_slice_bytes).value();
     const RemoteAddress there = region.at(neighbour(job));
-    std::vector<std::byte> local(slice_bytes);
-    std::vector<std::byte> expected(slice_bytes);
+    std::vector<std::byte> local(repeated_slice_bytes);
+    std::vector<std::byte> expected(repeated_slice_bytes);
     for (int round = 0; round < times; ++round) {
       fill(local, round);
       put_and_compare(job, there, list_in(local, 0, none), 0, expected);
@@ -78,15 +78,15 @@ TEST(Repeated, ListsMoveTheSameEachTime) {
 
 TEST(Repeated, ListsAreGotTheSameEachTime) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), repeated_slice_bytes).value();
     const RemoteAddress there = region.at(neighbour(job));
-    std::vector<std::byte> remote(slice_bytes);
+    std::vector<std::byte> remote(repeated_slice_bytes);
     for (int round = 0; round < times; ++round) {
       fill(remote, round);
       ASSERT_TRUE(ok(put(job, there, remote.data(), remote.size())));
       for (const std::size_t odd : {none, std::size_t{3}}) {
-        std::vector<std::byte> local(slice_bytes);
-        std::vector<std::byte> expected(slice_bytes);
+        std::vector<std::byte> local(repeated_slice_bytes);
+        std::vector<std::byte> expected(repeated_slice_bytes);
         const std::vector<Fragment> list = list_in(local, 64, odd);
         ASSERT_TRUE(ok(get(job, there + 128, list)));
         for (const Fragment& each : list) {
@@ -101,7 +101,7 @@ TEST(Repeated, ListsAreGotTheSameEachTime) {
 
 TEST(Repeated, OperationsOfAllKindsKeepTheirOrder) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), repeated_slice_bytes).value();
     const RemoteAddress there = region.at(neighbour(job), 64);
     const Scale once = Scale::of(std::int64_t{1});
     const CopyShape rows = CopyShape::rows(8, 3, 8, 16);

@@ -24,9 +24,9 @@ using test::neighbour;
 using test::ok;
 using test::on_ranks;
 
-constexpr std::size_t slice_bytes = (1 << 20) + 256;
+constexpr std::size_t transfer_slice_bytes = (1 << 20) + 256;
 
-constexpr std::array<std::size_t, 26> sizes{
+constexpr std::array<std::size_t, 26> transfer_sizes{
     0,  1,  2,  3,  4,   5,    7,    8,    9,    15,    16,    17,      31,
     33, 63, 64, 65, 127, 1000, 4096, 4097, 9999, 65537, 99991, 1 << 20, (1 << 20) - 7};
 
@@ -71,11 +71,11 @@ bool is_worthwhile(std::size_t bytes, std::size_t shift) {
 
 TEST(Put, AndGetMoveEverySizeAtAnyAlignment) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
+    Region region = Region::allocate(job.world(), transfer_slice_bytes).value();
+    for (std::size_t i = 0; i < transfer_sizes.size(); ++i) {
       for (const std::size_t shift : {0U, 1U, 4U, 11U}) {
-        if (is_worthwhile(sizes[i], shift)) {
-          round_trip(job, region, sizes[i], 64 + shift, i, false);
+        if (is_worthwhile(transfer_sizes[i], shift)) {
+          round_trip(job, region, transfer_sizes[i], 64 + shift, i, false);
         }
       }
     }
@@ -84,11 +84,11 @@ TEST(Put, AndGetMoveEverySizeAtAnyAlignment) {
 
 TEST(PutAsync, AndGetAsyncMoveEverySizeAtAnyAlignment) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
+    Region region = Region::allocate(job.world(), transfer_slice_bytes).value();
+    for (std::size_t i = 0; i < transfer_sizes.size(); ++i) {
       for (const std::size_t shift : {0U, 3U}) {
-        if (is_worthwhile(sizes[i], shift)) {
-          round_trip(job, region, sizes[i], 64 + shift, i, true);
+        if (is_worthwhile(transfer_sizes[i], shift)) {
+          round_trip(job, region, transfer_sizes[i], 64 + shift, i, true);
         }
       }
     }

@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 // Long enough that the end of a timed wait is never taken for a reply.
 constexpr std::chrono::seconds timed_wait{20};
 
-void ask(RawPeer& peer) {
+void send_fence(RawPeer& peer) {
   ASSERT_TRUE(peer.send(frame({.kind = Kind::fence, .origin = foreign_rank, .operation = 1})));
 }
 
@@ -34,7 +34,7 @@ TEST(AgentHelp, ThatIsYieldedEndsATimedWait) {
   node.agent().begin();
   // This wakes the thread. It then enters a timed wait, since its work is delegated; so this
   // thread sends the reply.
-  ask(peer);
+  send_fence(peer);
   const auto& sleepers = node.memory()->header().agent_bell.sleepers;
   ASSERT_TRUE(test::eventually([&] { return sleepers.load() == 0; }));
   ASSERT_TRUE(test::eventually([&] {
@@ -45,7 +45,7 @@ TEST(AgentHelp, ThatIsYieldedEndsATimedWait) {
   node.agent().end();
   const auto start = Clock::now();
   node.agent().yield_progress();
-  ask(peer);
+  send_fence(peer);
   EXPECT_TRUE(peer.receive_frame());
   EXPECT_LT(Clock::now() - start, timed_wait / 2);
 }
@@ -71,7 +71,7 @@ TEST(ProgressHandoff, ContinuesRequestsThatWaitedForEarlierReplies) {
   // The thread is in a timed wait from now on. The agent read from the first peer last, so one poll
   // finds both others.
   node.agent().begin();
-  ask(first);
+  send_fence(first);
   ASSERT_TRUE(test::eventually([&] {
     node.agent().advance();
     return has_arrived(first);

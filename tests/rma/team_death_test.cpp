@@ -19,7 +19,7 @@ namespace {
 
 using Shape = std::vector<std::uint64_t>;  // the node of each rank
 
-constexpr std::int64_t slot = 256;
+constexpr std::int64_t slot_bytes = 256;
 
 // The outcome of a forked rank, in shared memory.
 struct Outcome {
@@ -80,7 +80,7 @@ void die_in_team(const Shape& shape, std::int32_t victim, int calls,
   for (std::int32_t rank = 0; rank < cluster.size(); ++rank) {
     Outcome* const outcome = new (outcomes + rank) Outcome;
     ranks.push_back(std::make_unique<ForkedRank>([&, rank, outcome] {
-      const auto job = cluster.start(WorldRank{rank}, false, slot);
+      const auto job = cluster.start(WorldRank{rank}, false, slot_bytes);
       if (rank == victim && calls < 0) {
         ::raise(SIGKILL);
       }

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "rma/job.hpp"
+#include "rma/team.hpp"
 
 namespace tessera::rma {
 
@@ -56,6 +57,13 @@ template <class T>
 testing::AssertionResult fails(const Result<T>& result, Code code,
                                std::initializer_list<std::string_view> words = {}) {
   return fails(result.status(), code, words);
+}
+
+inline bool is_last(const Team& team) {
+  return team.rank().value == team.size() - 1;
+}
+inline bool is_last(const Job& job) {
+  return job.rank().value == job.size() - 1;
 }
 
 /// The rank `steps` positions further, around the world team.

@@ -34,6 +34,7 @@ using rma::Job;
 using rma::Team;
 using rma::TeamRank;
 using rma::test::fails;
+using rma::test::is_last;
 using rma::test::ok;
 using rma::test::on_team;
 
@@ -43,10 +44,6 @@ std::string first_rank(const Team& team) {
 }
 std::string last_rank(const Team& team) {
   return std::to_string(team.members().back().value);
-}
-
-bool is_last(const Team& team) {
-  return team.rank().value == team.size() - 1;
 }
 
 // An error that the next fence of the last rank finds.

@@ -28,13 +28,14 @@
 namespace tessera::arrays {
 namespace {
 
-using arrays::testing::pick;
+using arrays::kinds::pick;
 using rma::Code;
 using rma::Job;
 using rma::Status;
 using rma::Team;
 using rma::WorldRank;
 using rma::test::fails;
+using rma::test::is_last;
 using rma::test::ok;
 using rma::test::on_ranks;
 using rma::test::SharedSeed;
@@ -43,10 +44,9 @@ using test::expect_filled;
 using test::fill_with_fingerprints;
 using test::has_hdf5;
 using test::SharedFolder;
+using test::small_pieces;
 using test::write_checkpoint;
 using test::write_contents;
-
-constexpr CheckpointOptions small_pieces{.piece_bytes = 200};
 
 class CheckpointErrors : public ::testing::Test {
  protected:
@@ -61,13 +61,9 @@ bool is_first(const Job& job) {
   return job.rank().value == 0;
 }
 
-bool is_last(const Job& job) {
-  return job.rank().value == job.size() - 1;
-}
-
 // Rank 0 changes files while the others wait.
 template <class Action>
-void on_first(Job& job, Action&& action) {
+void on_first_rank(Job& job, Action&& action) {
   if (is_first(job)) {
     action();
   }
@@ -88,7 +84,7 @@ TEST(CheckpointWithoutHdf5, NamesThePackage) {
 TEST_F(CheckpointErrors, PathsThatCannotBeAreRefusedByName) {
   on_ranks([](Job& job) {
     const SharedFolder folder(job);
-    on_first(job, [&] { write_contents(folder.file("plain"), "some text"); });
+    on_first_rank(job, [&] { write_contents(folder.file("plain"), "some text"); });
     const auto create = [&](const std::string& path) {
       return CheckpointWriter::create(job, path).status();
     };
@@ -107,7 +103,7 @@ TEST_F(CheckpointErrors, PathsThatCannotBeAreRefusedByName) {
     EXPECT_TRUE(fails(open("/dev/zero"), Code::invalid_argument, {"a device or a pipe"}));
     EXPECT_TRUE(fails(open(folder.file("plain")), Code::protocol,
                       {"plain can't be read as HDF5", "hint:"}));
-    on_first(job, [&] { EXPECT_EQ(folder.own().names(), std::vector<std::string>{"plain"}); });
+    on_first_rank(job, [&] { EXPECT_EQ(folder.own().names(), std::vector<std::string>{"plain"}); });
   });
 }
 
@@ -117,10 +113,10 @@ TEST_F(CheckpointErrors, ADirectoryWithoutRightsIsRefused) {
   }
   on_ranks([](Job& job) {
     const SharedFolder folder(job);
-    on_first(job, [&] { EXPECT_EQ(::chmod(folder.path().c_str(), 0500), 0); });
+    on_first_rank(job, [&] { EXPECT_EQ(::chmod(folder.path().c_str(), 0500), 0); });
     EXPECT_TRUE(fails(CheckpointWriter::create(job, folder.file("run.h5")), Code::invalid_argument,
                       {"Permission denied", "hint:"}));
-    on_first(job, [&] { EXPECT_EQ(::chmod(folder.path().c_str(), 0700), 0); });
+    on_first_rank(job, [&] { EXPECT_EQ(::chmod(folder.path().c_str(), 0700), 0); });
   });
 }
 
@@ -263,7 +259,7 @@ TEST_F(CheckpointErrors, AByteThatChangedIsFoundOrHarmless) {
     std::size_t found = 0;
     const auto tried = places(job, seed, good.size());
     for (const std::size_t place : tried) {
-      on_first(job, [&] {
+      on_first_rank(job, [&] {
         std::string damaged = good;
         damaged[place] = static_cast<char>(damaged[place] ^ (1 << place % 8));
         write_contents(path, damaged);
@@ -290,7 +286,7 @@ TEST_F(CheckpointErrors, AFileThatIsCutOffIsRefusedAtEveryLength) {
     const std::string good = write_small(job, path);
     const std::size_t hdf5_end = guard_begin(good);
     for (const std::size_t length : places(job, seed, good.size())) {
-      on_first(job, [&] { write_contents(path, good.substr(0, length)); });
+      on_first_rank(job, [&] { write_contents(path, good.substr(0, length)); });
       const Status status = read_all(job, path);
       if (length == hdf5_end) {
         EXPECT_TRUE(ok(status)) << "without the guard, all of it is there";
@@ -313,7 +309,7 @@ TEST_F(CheckpointErrors, ADamagedPieceIsNamed) {
     const std::size_t place = bytes.find(raw);
     ASSERT_NE(place, std::string::npos);
     bytes[place] = static_cast<char>(bytes[place] ^ 1);
-    on_first(job, [&] { write_contents(path, bytes); });
+    on_first_rank(job, [&] { write_contents(path, bytes); });
     auto file = Checkpoint::open(job, path).value();
     const std::initializer_list<std::string_view> words = {
         "array 'A' of checkpoint",   "run.h5",           "piece 2 of 6",
@@ -334,7 +330,7 @@ TEST_F(CheckpointErrors, AFileOfALaterFormatIsNotTriedToRead) {
         detail::checksum(std::as_bytes(std::span(guard.substr(0, guard.size() - sizeof proof))));
     bytes.replace(bytes.size() - sizeof proof, sizeof proof,
                   std::string(reinterpret_cast<const char*>(&proof), sizeof proof));
-    on_first(job, [&] { write_contents(path, bytes); });
+    on_first_rank(job, [&] { write_contents(path, bytes); });
     EXPECT_TRUE(
         fails(read_all(job, path), Code::unsupported,
               {"run.h5 is a checkpoint of format 2, but this version of Tessera reads format 1",
@@ -364,7 +360,7 @@ TEST_F(CheckpointErrors, AWriteThatFailsMidwayLeavesTheOldFile) {
       EXPECT_TRUE(fails(writer.commit(), Code::limit_exceeded,
                         {"committing checkpoint", "an earlier step failed", "writing piece"}));
     }
-    on_first(job, [&] {
+    on_first_rank(job, [&] {
       EXPECT_EQ(folder.own().names(), std::vector<std::string>{"run.h5"});
       EXPECT_EQ(contents_of(path), good);
     });
@@ -379,7 +375,7 @@ TEST_F(CheckpointErrors, AWriteThatFailsMidwayLeavesTheOldFile) {
       }
       EXPECT_TRUE(fails(status, Code::limit_exceeded, {"committing checkpoint", "File too large"}));
     }
-    on_first(job, [&] {
+    on_first_rank(job, [&] {
       EXPECT_EQ(folder.own().names(), std::vector<std::string>{"run.h5"});
       EXPECT_EQ(contents_of(path), good);
     });
@@ -415,7 +411,7 @@ TEST_F(CheckpointErrors, SpaceThatRunsOutLeavesTheOldFile) {
   on_ranks([](Job& job) {
     const SharedFolder folder(job);
     std::unique_ptr<SmallFileSystem> small;
-    on_first(job, [&] { small = std::make_unique<SmallFileSystem>(folder.path(), "200k"); });
+    on_first_rank(job, [&] { small = std::make_unique<SmallFileSystem>(folder.path(), "200k"); });
     const std::string path = folder.file("run.h5");
     const std::string good = write_small(job, path);
     auto large = Array<double>::create(job, {100, 1000}, {.name = "large"}).value();
@@ -423,7 +419,7 @@ TEST_F(CheckpointErrors, SpaceThatRunsOutLeavesTheOldFile) {
                       Code::limit_exceeded,
                       {"adding array 'large'", "writing piece", "No space left on device",
                        "hint: free some space"}));
-    on_first(job, [&] {
+    on_first_rank(job, [&] {
       EXPECT_EQ(folder.own().names(), std::vector<std::string>{"run.h5"});
       EXPECT_EQ(contents_of(path), good);
     });
@@ -437,7 +433,7 @@ TEST_F(CheckpointErrors, LeftOverFilesOfDeadWritersGo) {
     const std::string path = folder.file("run.h5");
     const std::vector<std::string> others = {"other.h5.tmp-0123456789abcdef", "run.h5.tmp-mine",
                                              "run.h5.tmp-0123456789abcdefg"};
-    on_first(job, [&] {
+    on_first_rank(job, [&] {
       write_contents(folder.file("run.h5.tmp-0123456789abcdef"), "left over");
       for (const std::string& name : others) {
         write_contents(folder.file(name), "not ours");
@@ -450,7 +446,7 @@ TEST_F(CheckpointErrors, LeftOverFilesOfDeadWritersGo) {
       EXPECT_TRUE(ok(writer->add(array)));
       EXPECT_TRUE(ok(writer->commit()));
     }
-    on_first(job, [&] {
+    on_first_rank(job, [&] {
       std::vector<std::string> expected = others;
       expected.emplace_back("run.h5");
       std::sort(expected.begin(), expected.end());
@@ -465,12 +461,12 @@ TEST_F(CheckpointErrors, RightsAndLinksStayAsTheyAre) {
     const std::string path = folder.file("run.h5");
     const std::string link = folder.file("latest.h5");
     write_small(job, path);
-    on_first(job, [&] {
+    on_first_rank(job, [&] {
       EXPECT_EQ(::chmod(path.c_str(), 0600), 0);
       EXPECT_EQ(::symlink("run.h5", link.c_str()), 0);
     });
     write_small(job, link);
-    on_first(job, [&] {
+    on_first_rank(job, [&] {
       struct stat facts = {};
       EXPECT_EQ(::stat(path.c_str(), &facts), 0);
       EXPECT_EQ(facts.st_mode & 0777U, 0600U);
@@ -491,10 +487,10 @@ TEST_F(CheckpointErrors, AReadOnlyFileIsReplacedByAReadOnlyOne) {
       return facts.st_mode & 0777U;
     };
     write_small(job, path);
-    on_first(job, [&] { EXPECT_EQ(::chmod(path.c_str(), 0444), 0); });
+    on_first_rank(job, [&] { EXPECT_EQ(::chmod(path.c_str(), 0444), 0); });
     auto array = Array<double>::create(job, {10}, {.name = "A"}).value();
     auto writer = CheckpointWriter::create(job, path).value();
-    on_first(job, [&] {
+    on_first_rank(job, [&] {
       const std::vector<std::string> names = folder.own().names();
       ASSERT_EQ(names.size(), 2U);
       const auto is_new = [](const std::string& name) { return name != "run.h5"; };
@@ -502,7 +498,7 @@ TEST_F(CheckpointErrors, AReadOnlyFileIsReplacedByAReadOnlyOne) {
     });
     EXPECT_TRUE(ok(writer.add(array)));
     EXPECT_TRUE(ok(writer.commit()));
-    on_first(job, [&] { EXPECT_EQ(rights_of("run.h5"), 0444U); });
+    on_first_rank(job, [&] { EXPECT_EQ(rights_of("run.h5"), 0444U); });
   });
 }
 

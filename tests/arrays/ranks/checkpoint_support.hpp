@@ -21,6 +21,9 @@ using tessera::test::contents_of;
 using tessera::test::SharedFolder;
 using tessera::test::write_contents;
 
+/// Small pieces, so that small arrays have many of them.
+inline constexpr CheckpointOptions small_pieces{.piece_bytes = 200};
+
 inline bool has_hdf5() {
   return detail::check_hdf5().ok();
 }

@@ -37,22 +37,8 @@ using test::expect_filled;
 using test::fill_with_fingerprints;
 using test::has_hdf5;
 using test::SharedFolder;
+using test::small_pieces;
 using test::write_checkpoint;
-namespace kinds = arrays::testing;
-
-// Small pieces, so that small arrays have many of them.
-constexpr CheckpointOptions small_pieces{.piece_bytes = 200};
-
-// As pick_distribution, for as many ranks as the team has; distributions for other numbers are
-// discarded.
-Distribution pick_for(kinds::Random& random, const Extents& extents, std::int64_t ranks) {
-  while (true) {
-    Distribution distribution = kinds::pick_distribution(random, extents);
-    if (distribution.nranks() == ranks) {
-      return distribution;
-    }
-  }
-}
 
 TEST(Checkpoint, GivesBackArraysOfEveryKindOfDistribution) {
   if (!has_hdf5()) {
@@ -65,7 +51,7 @@ TEST(Checkpoint, GivesBackArraysOfEveryKindOfDistribution) {
     for (int round = 0; round < tessera::test::rounds(12); ++round) {
       const int ndims = round % max_dims + 1;
       const Extents extents = kinds::pick_extents(random, ndims, ndims > 4 ? 3 : 9);
-      const Distribution written = pick_for(random, extents, job.size());
+      const Distribution written = kinds::pick_distribution_over(random, extents, job.size());
       auto array = Array<double>::create(job, written, {.name = "A"}).value();
       fill_with_fingerprints(array);
       const std::string path = folder.file("run.h5");
@@ -78,7 +64,8 @@ TEST(Checkpoint, GivesBackArraysOfEveryKindOfDistribution) {
       ASSERT_TRUE(ok(same)) << to_string(written);
       EXPECT_TRUE(same->distribution() == written) << to_string(same->distribution());
       expect_filled(*same);
-      auto other = file->read<double>("A", pick_for(random, extents, job.size()));
+      auto other =
+          file->read<double>("A", kinds::pick_distribution_over(random, extents, job.size()));
       ASSERT_TRUE(ok(other));
       expect_filled(*other);
     }
@@ -87,13 +74,14 @@ TEST(Checkpoint, GivesBackArraysOfEveryKindOfDistribution) {
 
 template <class T>
 class CheckpointOf : public ::testing::Test {};
-struct Particle {
+struct StoredParticle {
   double place[3];
   std::int32_t kind;
-  friend bool operator==(const Particle&, const Particle&) = default;
+  friend bool operator==(const StoredParticle&, const StoredParticle&) = default;
 };
-using StoredTypes = ::testing::Types<std::int32_t, std::int64_t, float, double, std::complex<float>,
-                                     std::complex<double>, std::int8_t, std::uint16_t, Particle>;
+using StoredTypes =
+    ::testing::Types<std::int32_t, std::int64_t, float, double, std::complex<float>,
+                     std::complex<double>, std::int8_t, std::uint16_t, StoredParticle>;
 TYPED_TEST_SUITE(CheckpointOf, StoredTypes);
 
 // The same bits from the same number, for any type.

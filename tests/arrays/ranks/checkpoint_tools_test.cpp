@@ -31,10 +31,9 @@ using test::Outcome;
 using test::run_command;
 using test::run_python;
 using test::SharedFolder;
+using test::small_pieces;
 using test::WithH5py;
 using test::write_checkpoint;
-
-constexpr CheckpointOptions small_pieces{.piece_bytes = 200};
 
 class CheckpointTools : public WithH5py {};
 

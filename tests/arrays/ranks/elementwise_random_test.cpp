@@ -114,7 +114,7 @@ std::vector<Operation<T>> operations() {
 template <class T>
 void try_operation(Job& job, const Team& team, Random& random, const Operation<T>& operation) {
   const int ndims = static_cast<int>(pick(random, 1, 4));
-  const Extents part_extents = testing::pick_extents(random, ndims, 6);
+  const Extents part_extents = kinds::pick_extents(random, ndims, 6);
   std::vector<KnownArray<T>> arrays;
   std::vector<Box> boxes;
   for (const char* name : {"a", "b", "c", "result"}) {
@@ -145,9 +145,9 @@ void try_operation(Job& job, const Team& team, Random& random, const Operation<T
 
 template <class T>
 class ElementwiseOf : public ::testing::Test {};
-using SomeTypes = ::testing::Types<std::int8_t, std::uint16_t, std::int64_t, float, double,
-                                   std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(ElementwiseOf, SomeTypes);
+using ElementwiseTypes = ::testing::Types<std::int8_t, std::uint16_t, std::int64_t, float, double,
+                                          std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(ElementwiseOf, ElementwiseTypes);
 
 TYPED_TEST(ElementwiseOf, AgreesWithVectorsOnPartsOfAnyDistributions) {
   on_team([](Job& job, Team& team) {

@@ -42,7 +42,7 @@ std::vector<Index> pick_places(Random& random, const Extents& extents, std::int6
 template <class T>
 void try_lists(Job& job, const Team& team, Random& random, std::int64_t count) {
   const int ndims = static_cast<int>(pick(random, 1, 4));
-  auto known = make_known<T>(job, team, random, testing::pick_extents(random, ndims, 12), "A");
+  auto known = make_known<T>(job, team, random, kinds::pick_extents(random, ndims, 12), "A");
   for (std::int32_t rank = 0; rank < team.size(); ++rank) {
     const auto places = pick_places(random, known.array.extents(), count);
     std::vector<T> values(places.size());
@@ -86,8 +86,9 @@ void try_lists(Job& job, const Team& team, Random& random, std::int64_t count) {
 
 template <class T>
 class GatherOf : public ::testing::Test {};
-using SomeTypes = ::testing::Types<std::int8_t, std::uint16_t, float, double, std::complex<double>>;
-TYPED_TEST_SUITE(GatherOf, SomeTypes);
+using GatheredTypes =
+    ::testing::Types<std::int8_t, std::uint16_t, float, double, std::complex<double>>;
+TYPED_TEST_SUITE(GatherOf, GatheredTypes);
 
 TYPED_TEST(GatherOf, AgreesWithAVector) {
   on_team([](Job& job, Team& team) {

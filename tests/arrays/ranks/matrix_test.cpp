@@ -123,8 +123,8 @@ void try_symmetrize(const Job& job, const Team& team, Random& random) {
 
 template <class T>
 class MatrixOf : public ::testing::Test {};
-using SomeTypes = ::testing::Types<std::int16_t, std::int64_t, double, std::complex<float>>;
-TYPED_TEST_SUITE(MatrixOf, SomeTypes);
+using MatrixTypes = ::testing::Types<std::int16_t, std::int64_t, double, std::complex<float>>;
+TYPED_TEST_SUITE(MatrixOf, MatrixTypes);
 
 TYPED_TEST(MatrixOf, AgreesWithVectorsOnPartsOfAnyDistributions) {
   on_team([](Job& job, Team& team) {

@@ -29,15 +29,12 @@ using rma::Job;
 using rma::Status;
 using rma::Team;
 using rma::test::fails;
+using rma::test::is_last;
 using rma::test::ok;
 using rma::test::on_team;
 
 Array<double> make(Job& job, Team& team, const std::string& name) {
   return Array<double>::create(job, {8, 8}, {.name = name, .team = team, .ghosts = {1, 1}}).value();
-}
-
-bool is_last(const Team& team) {
-  return team.rank().value == team.size() - 1;
 }
 
 // The error says that the last member called `last` while another one called `others`.

@@ -27,6 +27,7 @@ using rma::Code;
 using rma::Job;
 using rma::Status;
 using rma::test::fails;
+using rma::test::is_last;
 using rma::test::ok;
 using rma::test::on_ranks;
 using rma::test::SharedSeed;
@@ -37,14 +38,9 @@ using test::fill_with_fingerprints;
 using test::on_first;
 using test::SharedFolder;
 using test::write_contents;
-namespace kinds = arrays::testing;
 
 class OutputErrors : public test::WithH5py {};
 class FilesOfOthers : public test::WithH5py {};
-
-bool is_last(const Job& job) {
-  return job.rank().value == job.size() - 1;
-}
 
 // A file of one time step of value 1, and a second one of value 2.
 std::string write_two_steps(Job& job, const std::string& path, std::string& one_step) {

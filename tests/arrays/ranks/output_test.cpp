@@ -31,7 +31,6 @@ using test::expect_python;
 using test::fill_with_fingerprints;
 using test::fingerprint;
 using test::SharedFolder;
-namespace kinds = arrays::testing;
 
 class OutputTest : public test::WithH5py {};
 
@@ -43,15 +42,6 @@ def fingerprints(shape, lo=None, step=None):
         value = value * 131 + (i * (step[dim] if step is not None else 1) + (lo[dim] if lo is not None else 0))
     return value
 )";
-
-Distribution pick_for(kinds::Random& random, const Extents& extents, std::int64_t ranks) {
-  while (true) {
-    Distribution distribution = kinds::pick_distribution(random, extents);
-    if (distribution.nranks() == ranks) {
-      return distribution;
-    }
-  }
-}
 
 Section pick_section(kinds::Random& random, const Extents& extents) {
   Extents steps = extents;
@@ -177,7 +167,9 @@ TEST_F(OutputTest, RandomPartsAreTheSameForH5pyAndForArraysOfAnyDistribution) {
       const int ndims = round % max_dims + 1;
       const Extents extents = kinds::pick_extents(random, ndims, ndims > 4 ? 4 : 12);
       auto array =
-          Array<double>::create(job, pick_for(random, extents, job.size()), {.name = "A"}).value();
+          Array<double>::create(job, kinds::pick_distribution_over(random, extents, job.size()),
+                                {.name = "A"})
+              .value();
       fill_with_fingerprints(array);
       const Section part = pick_section(random, extents);
       DatasetOptions options;
@@ -212,9 +204,9 @@ for name, d in f['group'].items():
       const Extents extents = written[round].extents();
       EXPECT_EQ(file.info(name)->extents, extents);
       expect_part(file, name, written[round], Box::whole(extents),
-                  pick_for(random, extents, job.size()), job);
+                  kinds::pick_distribution_over(random, extents, job.size()), job);
       expect_part(file, name, written[round], kinds::pick_box(random, extents),
-                  pick_for(random, extents, job.size()), job);
+                  kinds::pick_distribution_over(random, extents, job.size()), job);
     }
   });
 }

@@ -18,9 +18,9 @@
 
 namespace tessera::arrays::test {
 
-using testing::pick;
-using testing::pick_order;
-using testing::Random;
+using kinds::pick;
+using kinds::pick_order;
+using kinds::Random;
 
 /// The same sequence on all ranks; printed if a test fails.
 inline Random shared_random(std::uint64_t number) {
@@ -68,7 +68,7 @@ inline Distribution pick_distribution(Random& random, const Extents& extents, st
   std::vector<BlockPartition1D> partitions;
   Extents blocks = extents;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
-    partitions.push_back(testing::pick_partition(random, extents[dim]));
+    partitions.push_back(kinds::pick_partition(random, extents[dim]));
     blocks[dim] = partitions.back().blocks();
   }
   const BlockMap block_map = pick_block_map(random, blocks, ranks);

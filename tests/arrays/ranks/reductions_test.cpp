@@ -145,16 +145,16 @@ void check_line_norms(const KnownPart<T>& a) {
 
 template <class T>
 class ReductionsOf : public ::testing::Test {};
-using SomeTypes = ::testing::Types<std::int8_t, std::uint16_t, std::int64_t, float, double,
-                                   std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(ReductionsOf, SomeTypes);
+using ReducedTypes = ::testing::Types<std::int8_t, std::uint16_t, std::int64_t, float, double,
+                                      std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(ReductionsOf, ReducedTypes);
 
 TYPED_TEST(ReductionsOf, AgreesWithVectorsOnPartsOfAnyDistributions) {
   on_team([](Job& job, Team& team) {
     Random random = test::shared_random(100 + sizeof(TypeParam));
     for (int round = 0; round < 12; ++round) {
       const int ndims = static_cast<int>(pick(random, 1, 4));
-      const Extents extents = testing::pick_extents(random, ndims, 6);
+      const Extents extents = kinds::pick_extents(random, ndims, 6);
       const auto a = make_part<TypeParam>(job, team, random, extents, "a");
       const auto b = make_part<TypeParam>(job, team, random, extents, "b");
       check_sums(a, b);

@@ -121,8 +121,8 @@ void try_packing(const Job& job, const Team& team, Random& random, std::int64_t 
 
 template <class T>
 class ScansOf : public ::testing::Test {};
-using SomeTypes = ::testing::Types<std::int8_t, std::uint64_t, float, std::complex<double>>;
-TYPED_TEST_SUITE(ScansOf, SomeTypes);
+using ScannedTypes = ::testing::Types<std::int8_t, std::uint64_t, float, std::complex<double>>;
+TYPED_TEST_SUITE(ScansOf, ScannedTypes);
 
 TYPED_TEST(ScansOf, AgreeWithLoops) {
   on_team([](Job& job, Team& team) {

@@ -32,8 +32,8 @@ using test::make_known;
 using test::pick;
 using test::Random;
 
-Section pick_section(Random& random, const Extents& extents) {
-  const Box box = testing::pick_box(random, extents);
+Section pick_steps(Random& random, const Extents& extents) {
+  const Box box = kinds::pick_box(random, extents);
   Extents steps = extents;
   for (int dim = 0; dim < extents.ndims(); ++dim) {
     steps[dim] = pick(random, 1, 4);
@@ -53,9 +53,9 @@ Index in_array(const Section& section, const Index& at) {
 // One rank after another moves a section, and all check the result.
 void try_sections(Job& job, const Team& team, Random& random) {
   const int ndims = static_cast<int>(pick(random, 1, 4));
-  auto known = make_known<double>(job, team, random, testing::pick_extents(random, ndims, 9), "A");
+  auto known = make_known<double>(job, team, random, kinds::pick_extents(random, ndims, 9), "A");
   for (std::int32_t rank = 0; rank < team.size(); ++rank) {
-    const Section section = pick_section(random, known.array.extents());
+    const Section section = pick_steps(random, known.array.extents());
     const Extents extents = section.extents();
     std::vector<double> values(static_cast<std::size_t>(volume(extents)));
     for (double& value : values) {
@@ -187,7 +187,7 @@ TEST(Periodic, OnlyWhereTheArrayIs) {
   });
 }
 
-struct Particle {
+struct ChargedParticle {
   double mass = 0;
   float charge = 0;
   std::int32_t kind = 0;
@@ -253,9 +253,10 @@ TEST(Fields, AreReadAndWrittenAlone) {
   on_team([](Job& job, Team& team) {
     Random random = test::shared_random(19);
     const Extents extents{9, 7};
-    auto array = Array<Particle>::create(job, test::pick_distribution(random, extents, team.size()),
-                                         {.name = "P", .team = team})
-                     .value();
+    auto array =
+        Array<ChargedParticle>::create(job, test::pick_distribution(random, extents, team.size()),
+                                       {.name = "P", .team = team})
+            .value();
     const Box box({1, 2}, {8, 6});
     std::vector<double> masses(28);
     std::vector<std::int32_t> kinds(28, 7);
@@ -264,16 +265,16 @@ TEST(Fields, AreReadAndWrittenAlone) {
     }
     const LocalView<double> view(masses.data(), box.extents(), MemoryOrder::column_major);
     if (team.rank().value == 0) {
-      EXPECT_TRUE(ok(array.put(field(box, &Particle::mass), view)));
-      EXPECT_TRUE(ok(array.put(field(box, &Particle::kind),
+      EXPECT_TRUE(ok(array.put(field(box, &ChargedParticle::mass), view)));
+      EXPECT_TRUE(ok(array.put(field(box, &ChargedParticle::kind),
                                LocalView<const std::int32_t>(kinds.data(), box.extents()))));
     }
     EXPECT_TRUE(ok(array.sync()));
-    EXPECT_TRUE(ok(array.accumulate(field(box, &Particle::mass), view, 2.0)));
+    EXPECT_TRUE(ok(array.accumulate(field(box, &ChargedParticle::mass), view, 2.0)));
     EXPECT_TRUE(ok(array.sync()));
-    std::vector<Particle> all(63);
+    std::vector<ChargedParticle> all(63);
     EXPECT_TRUE(ok(array.get(array.box(), all)));
-    const LocalView<Particle> elements(all.data(), extents);
+    const LocalView<ChargedParticle> elements(all.data(), extents);
     test::for_each_index(array.box(), [&](const Index& at) {
       const bool inside = box.contains(at);
       EXPECT_EQ(elements[at].kind, inside ? 7 : 0);
@@ -282,13 +283,13 @@ TEST(Fields, AreReadAndWrittenAlone) {
                 inside ? view(at[0] - 1, at[1] - 2) * (1 + 2 * team.size()) : 0.0);
     });
     std::vector<double> read(28);
-    EXPECT_TRUE(
-        ok(array.get(field(box, &Particle::mass), LocalView<double>(read.data(), box.extents()))));
+    EXPECT_TRUE(ok(array.get(field(box, &ChargedParticle::mass),
+                             LocalView<double>(read.data(), box.extents()))));
     EXPECT_EQ(read[5], elements(2, 3).mass);
     std::fill(read.begin(), read.end(), -1.0);
-    EXPECT_TRUE(ok(array.get(field(box, &Particle::mass), read)));
+    EXPECT_TRUE(ok(array.get(field(box, &ChargedParticle::mass), read)));
     EXPECT_EQ(read[5], elements(2, 3).mass);
-    EXPECT_TRUE(fails(array.get(field(box, &Particle::mass), std::span(read).first(27)),
+    EXPECT_TRUE(fails(array.get(field(box, &ChargedParticle::mass), std::span(read).first(27)),
                       Code::invalid_argument, {"27 elements"}));
     EXPECT_TRUE(fails(array
                           .transfer_async(FieldBox{box, {40, 8}},
@@ -302,25 +303,25 @@ TEST(Fields, AreReadAndWrittenAlone) {
 
 TEST(Fields, OfNeighboursMoveAtATime) {
   on_team([](Job& job, Team& team) {
-    auto array = Array<Particle>::create(job, {8, 5}, {.name = "P", .team = team}).value();
+    auto array = Array<ChargedParticle>::create(job, {8, 5}, {.name = "P", .team = team}).value();
     const Box upper({0, 0}, {4, 5});
     const Box lower({4, 0}, {8, 5});
     const std::vector<double> masses(20, 3.0);
     const std::vector<std::int32_t> kinds(20, 4);
     if (team.rank().value == 0) {
-      Handle both = array.put_async(field(upper, &Particle::mass), masses);
-      both.collect(array.put_async(field(lower, &Particle::kind), kinds));
+      Handle both = array.put_async(field(upper, &ChargedParticle::mass), masses);
+      both.collect(array.put_async(field(lower, &ChargedParticle::kind), kinds));
       EXPECT_TRUE(ok(both.wait()));
     }
     EXPECT_TRUE(ok(array.sync()));
-    Handle added = array.accumulate_async(field(upper, &Particle::mass), masses, 2.0);
-    added.collect(array.accumulate_async(field(lower, &Particle::kind), kinds));
+    Handle added = array.accumulate_async(field(upper, &ChargedParticle::mass), masses, 2.0);
+    added.collect(array.accumulate_async(field(lower, &ChargedParticle::kind), kinds));
     EXPECT_TRUE(ok(added.wait()));
     EXPECT_TRUE(ok(array.sync()));
     std::vector<double> mass(20);
     std::vector<std::int32_t> kind(20);
-    Handle read = array.get_async(field(upper, &Particle::mass), mass);
-    read.collect(array.get_async(field(lower, &Particle::kind), kind));
+    Handle read = array.get_async(field(upper, &ChargedParticle::mass), mass);
+    read.collect(array.get_async(field(lower, &ChargedParticle::kind), kind));
     EXPECT_TRUE(ok(read.wait()));
     EXPECT_EQ(mass, std::vector<double>(20, 3.0 + 6.0 * team.size()));
     EXPECT_EQ(kind, std::vector<std::int32_t>(20, 4 + 4 * team.size()));

@@ -38,7 +38,7 @@ struct Cell {
 struct Boxes {
   using Element = double;
   static Box pick_one(Random& random, const Extents& extents) {
-    return testing::pick_box(random, extents);
+    return kinds::pick_box(random, extents);
   }
   static Index index_of(const Box& box, const Index& at, const Extents& /*extents*/) {
     Index index = at;
@@ -57,7 +57,7 @@ struct Sections {
     for (int dim = 0; dim < extents.ndims(); ++dim) {
       steps[dim] = pick(random, 1, 4);
     }
-    return {testing::pick_box(random, extents), steps};
+    return {kinds::pick_box(random, extents), steps};
   }
   static Index index_of(const Section& section, const Index& at, const Extents& /*extents*/) {
     Index index = at;
@@ -93,7 +93,7 @@ struct PeriodicBoxes {
 struct Fields {
   using Element = Cell;
   static MemberBox<Cell, double> pick_one(Random& random, const Extents& extents) {
-    return field(testing::pick_box(random, extents), &Cell::mass);
+    return field(kinds::pick_box(random, extents), &Cell::mass);
   }
   static Index index_of(const FieldBox& where, const Index& at, const Extents& extents) {
     return Boxes::index_of(where.box, at, extents);
@@ -192,7 +192,7 @@ TYPED_TEST(Selections, AgreeWithASerialModel) {
     using Element = typename TypeParam::Element;
     Random random = test::shared_random(23);
     for (int ndims = 1; ndims <= 3; ++ndims) {
-      const Extents extents = testing::pick_extents(random, ndims, 7);
+      const Extents extents = kinds::pick_extents(random, ndims, 7);
       const Distribution distribution = test::pick_distribution(random, extents, team.size());
       Model<TypeParam> model{
           Array<Element>::create(job, distribution, {.name = "A", .team = team}).value(),
