@@ -169,6 +169,11 @@ Dense fetch(const Array<T>& array, const Box& box, const MatrixDims& dims) {
   return dense;
 }
 
+template <class T>
+Dense all_of(const Array<T>& array) {
+  return fetch(array, array.box(), {});
+}
+
 /// The largest difference between two matrices; infinite if one has a NaN.
 inline double largest_difference(const Dense& a, const Dense& b) {
   double most = a.values.size() == b.values.size() ? 0 : std::numeric_limits<double>::infinity();

@@ -30,17 +30,13 @@ using rma::Team;
 using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
+using test::all_of;
 using test::Array;
 using test::Dense;
 using test::Random;
 using test::Setting;
 
-constexpr double max_epsilons = 60;
-
-template <class T>
-Dense all_of(const Array<T>& array) {
-  return test::fetch(array, array.box(), {});
-}
+constexpr double eigen_epsilons = 60;
 
 template <class Real>
 Dense diagonal(const std::vector<Real>& values) {
@@ -54,7 +50,7 @@ Dense diagonal(const std::vector<Real>& values) {
 template <class Real>
 void expect_close(const std::vector<Real>& a, const std::vector<Real>& b, double size) {
   ASSERT_EQ(a.size(), b.size());
-  EXPECT_LE(test::distance_in_epsilons<Real>(diagonal(a), diagonal(b), size), max_epsilons);
+  EXPECT_LE(test::distance_in_epsilons<Real>(diagonal(a), diagonal(b), size), eigen_epsilons);
 }
 
 /// Collective. Hermitian below the diagonal; the part above must not be read.
@@ -102,9 +98,9 @@ void expect_eigen(Job& job, const Team& team, const Setting& setting, Random& ra
   Dense of_v = all_of(v);
   const double size = of_a.largest() * static_cast<double>(n + 1);
   EXPECT_LE(test::distance_in_epsilons<T>(of_a * of_v, of_v * diagonal(*values), size),
-            max_epsilons);
+            eigen_epsilons);
   EXPECT_LE(test::distance_in_epsilons<T>(test::adjoint(of_v) * of_v, test::identity(n), 1),
-            max_epsilons);
+            eigen_epsilons);
   const auto alone = eigenvalues(a, options);
   ASSERT_TRUE(ok(alone));
   expect_close(*alone, *values, size);
@@ -114,9 +110,9 @@ void expect_eigen(Job& job, const Team& team, const Setting& setting, Random& ra
   ASSERT_TRUE(ok(general));
   of_v = all_of(v);
   EXPECT_LE(test::distance_in_epsilons<T>(of_a * of_v, of_b * of_v * diagonal(*general), size),
-            max_epsilons);
+            eigen_epsilons);
   EXPECT_LE(test::distance_in_epsilons<T>(test::adjoint(of_v) * of_b * of_v, test::identity(n), 1),
-            max_epsilons);
+            eigen_epsilons);
   const auto general_alone = eigenvalues_generalised(a, b, options);
   ASSERT_TRUE(ok(general_alone));
   expect_close(*general_alone, *general, size);
@@ -148,11 +144,11 @@ void expect_svd(Job& job, const Team& team, const Setting& setting, Random& rand
   const Dense of_vh = all_of(vh);
   const double size = of_a.largest() * static_cast<double>(std::max(m, n) + 1);
   EXPECT_LE(test::distance_in_epsilons<T>(of_u * diagonal(*values) * of_vh, of_a, size),
-            max_epsilons);
+            eigen_epsilons);
   EXPECT_LE(test::distance_in_epsilons<T>(test::adjoint(of_u) * of_u, test::identity(k), 1),
-            max_epsilons);
+            eigen_epsilons);
   EXPECT_LE(test::distance_in_epsilons<T>(of_vh * test::adjoint(of_vh), test::identity(k), 1),
-            max_epsilons);
+            eigen_epsilons);
   const auto alone = singular_values(a, options);
   ASSERT_TRUE(ok(alone));
   expect_close(*alone, *values, size);
@@ -160,7 +156,7 @@ void expect_svd(Job& job, const Team& team, const Setting& setting, Random& rand
 }
 
 template <class T>
-void expect_all(Job& job, const Team& team, Random random) {
+void expect_all_eigen(Job& job, const Team& team, Random random) {
   test::for_each_setting(job, team, random, [&](const Setting& setting, Random&) {
     expect_eigen<T>(job, team, setting, random);
     expect_svd<T>(job, team, setting, random);
@@ -168,22 +164,22 @@ void expect_all(Job& job, const Team& team, Random random) {
 }
 
 template <class T>
-void expect_all_on_the_world() {
+void expect_eigen_on_the_world() {
   test::on_the_world(
-      [](Job& job, const Team& team, Random random) { expect_all<T>(job, team, random); });
+      [](Job& job, const Team& team, Random random) { expect_all_eigen<T>(job, team, random); });
 }
 
 TEST(Eigen, FloatMatricesOfEachLayout) {
-  expect_all_on_the_world<float>();
+  expect_eigen_on_the_world<float>();
 }
 TEST(Eigen, DoubleMatricesOfEachLayout) {
-  expect_all_on_the_world<double>();
+  expect_eigen_on_the_world<double>();
 }
 TEST(Eigen, ComplexMatricesOfEachLayout) {
-  expect_all_on_the_world<std::complex<float>>();
+  expect_eigen_on_the_world<std::complex<float>>();
 }
 TEST(Eigen, DoubleComplexMatricesOfEachLayout) {
-  expect_all_on_the_world<std::complex<double>>();
+  expect_eigen_on_the_world<std::complex<double>>();
 }
 
 // ScaLAPACK's size of work space is sufficient for blocks that are small relative to the matrix.
@@ -216,23 +212,24 @@ TEST(Eigen, BlocksAsLongAsTheMatrix) {
 }
 
 TEST(Eigen, TeamsThatDoNotBeginAtRankZero) {
-  test::on_teams_behind_rank_zero(
-      [](Job& job, const Team& team, Random random) { expect_all<double>(job, team, random); });
+  test::on_teams_behind_rank_zero([](Job& job, const Team& team, Random random) {
+    expect_all_eigen<double>(job, team, random);
+  });
 }
 
 // ---- Errors
 
-struct Square {
+struct SquarePair {
   Array<double> a;
   Array<double> b;
-  explicit Square(Job& job)
+  explicit SquarePair(Job& job)
       : a(Array<double>::create(job, {40, 40}, {.name = "square"}).value()),
         b(Array<double>::create(job, {40, 40}, {.name = "metric"}).value()) {}
 };
 
 TEST(EigenErrors, WhatIsTooLargeToBeGathered) {
   on_ranks([](Job& job) {
-    Square s(job);
+    SquarePair s(job);
     const EigenOptions options{.how = {.method = Method::own}, .most_bytes = 10'000};
     EXPECT_TRUE(fails(eigenvalues(s.a, options), Code::limit_exceeded,
                       {"eigenvalues: [0,40) x [0,40) of array 'square'",
@@ -248,7 +245,7 @@ TEST(EigenErrors, ElementsThatAreNotFinite) {
     for (const Method method : test::methods(job, job.world())) {
       for (const double odd : {std::nan(""), std::numeric_limits<double>::infinity()}) {
         SCOPED_TRACE(testing::Message() << to_string(method) << ", " << odd);
-        Square s(job);
+        SquarePair s(job);
         ASSERT_TRUE(ok(fill(part(s.a, test::Box::at({30, 2})), odd)));
         const EigenOptions options{.how = {.method = method}};
         const std::string_view refused =
@@ -269,7 +266,7 @@ TEST(EigenErrors, ElementsThatAreNotFinite) {
 TEST(EigenErrors, AMetricThatIsNotPositiveDefinite) {
   on_ranks([](Job& job) {
     for (const Method method : test::methods(job, job.world())) {
-      Square s(job);
+      SquarePair s(job);
       if (job.rank().value == 0) {
         ASSERT_TRUE(ok(s.b.put(test::Box::at({0, 0}), std::vector<double>{1.0})));
       }
@@ -287,7 +284,7 @@ TEST(EigenErrors, AMetricThatIsNotPositiveDefinite) {
 
 TEST(EigenErrors, ExtentsThatDoNotMatch) {
   on_ranks([](Job& job) {
-    Square s(job);
+    SquarePair s(job);
     auto wide = Array<double>::create(job, {40, 41}, {.name = "wide"}).value();
     auto small = Array<double>::create(job, {39, 39}, {.name = "small"}).value();
     EXPECT_TRUE(fails(eigenvalues(wide), Code::invalid_argument,

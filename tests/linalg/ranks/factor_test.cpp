@@ -30,6 +30,7 @@ using rma::Team;
 using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
+using test::all_of;
 using test::Array;
 using test::Box;
 using test::Dense;
@@ -41,12 +42,7 @@ using test::Setting;
 using test::Wide;
 
 // Rounding in a chain of n steps, with a margin.
-constexpr double max_epsilons = 30;
-
-template <class T>
-Dense all_of(const Array<T>& array) {
-  return test::fetch(array, array.box(), {});
-}
+constexpr double factor_epsilons = 30;
 
 template <class T>
 void expect_cholesky(Job& job, const Team& team, const Setting& setting, Random& random) {
@@ -74,7 +70,7 @@ void expect_cholesky(Job& job, const Team& team, const Setting& setting, Random&
   }
   EXPECT_LE(
       test::distance_in_epsilons<T>(lower * test::adjoint(lower), expected, expected.largest()),
-      max_epsilons);
+      factor_epsilons);
   ASSERT_TRUE(ok(a.sync()));
 }
 
@@ -99,7 +95,7 @@ void expect_lu(Job& job, const Team& team, const Setting& setting, Random& rando
       std::swap(expected(i, j), expected((*pivots)[static_cast<std::size_t>(i)], j));
     }
   }
-  EXPECT_LE(test::distance_in_epsilons<T>(lower * upper, expected, size), max_epsilons);
+  EXPECT_LE(test::distance_in_epsilons<T>(lower * upper, expected, size), factor_epsilons);
   EXPECT_LE(lower.largest(), rma::ComplexElement<T> ? 1.5 : 1.0)
       << "a pivot is not the largest of its column";
   ASSERT_TRUE(ok(a.sync()));
@@ -144,15 +140,15 @@ void expect_qr(Job& job, const Team& team, const Setting& setting, Random& rando
     }
   }
   EXPECT_LE(test::distance_in_epsilons<T>(times_q(factors, wide, r), expected, expected.largest()),
-            max_epsilons);
+            factor_epsilons);
   const Dense q = times_q(factors, wide, test::identity(m));
   EXPECT_LE(test::distance_in_epsilons<T>(test::adjoint(q) * q, test::identity(m), 1),
-            max_epsilons);
+            factor_epsilons);
   ASSERT_TRUE(ok(a.sync()));
 }
 
 template <class T>
-void expect_all(Job& job, const Team& team, Random random) {
+void expect_all_factors(Job& job, const Team& team, Random random) {
   test::for_each_setting(job, team, random, [&](const Setting& setting, Random&) {
     expect_cholesky<T>(job, team, setting, random);
     expect_lu<T>(job, team, setting, random);
@@ -161,27 +157,27 @@ void expect_all(Job& job, const Team& team, Random random) {
 }
 
 template <class T>
-void expect_all_on_the_world() {
+void expect_factors_on_the_world() {
   test::on_the_world(
-      [](Job& job, const Team& team, Random random) { expect_all<T>(job, team, random); });
+      [](Job& job, const Team& team, Random random) { expect_all_factors<T>(job, team, random); });
 }
 
 TEST(Factor, FloatMatricesOfEachLayoutAreTheProductOfTheirFactors) {
-  expect_all_on_the_world<float>();
+  expect_factors_on_the_world<float>();
 }
 TEST(Factor, DoubleMatricesOfEachLayoutAreTheProductOfTheirFactors) {
-  expect_all_on_the_world<double>();
+  expect_factors_on_the_world<double>();
 }
 TEST(Factor, ComplexMatricesOfEachLayoutAreTheProductOfTheirFactors) {
-  expect_all_on_the_world<std::complex<float>>();
+  expect_factors_on_the_world<std::complex<float>>();
 }
 TEST(Factor, DoubleComplexMatricesOfEachLayoutAreTheProductOfTheirFactors) {
-  expect_all_on_the_world<std::complex<double>>();
+  expect_factors_on_the_world<std::complex<double>>();
 }
 
 TEST(Factor, TeamsThatDoNotBeginAtRankZero) {
   test::on_teams_behind_rank_zero([](Job& job, Team& team, Random random) {
-    expect_all<double>(job, team, random);
+    expect_all_factors<double>(job, team, random);
     EXPECT_TRUE(fails(check_scalapack(job, team), Code::unsupported));
   });
 }
@@ -211,7 +207,7 @@ TEST(Factor, APatchOfAnArrayIsFactoredAndTheRestStays) {
       const Dense lower = test::triangle_of(test::fetch(cube, box, dims), Triangle::lower);
       EXPECT_LE(test::distance_in_epsilons<double>(lower * test::adjoint(lower), before,
                                                    before.largest()),
-                max_epsilons);
+                factor_epsilons);
       ASSERT_TRUE(ok(cube.get(cube.box(), values)));
       EXPECT_EQ(std::count(values.begin(), values.end(), 5.0), cube.box().volume() - box.volume());
       ASSERT_TRUE(ok(cube.sync()));

@@ -26,6 +26,7 @@ using rma::Team;
 using rma::test::fails;
 using rma::test::ok;
 using rma::test::on_ranks;
+using test::all_of;
 using test::Array;
 using test::Box;
 using test::Dense;
@@ -35,12 +36,7 @@ using test::Random;
 using test::Setting;
 using test::Wide;
 
-constexpr double max_epsilons = 60;
-
-template <class T>
-Dense all_of(const Array<T>& array) {
-  return test::fetch(array, array.box(), {});
-}
+constexpr double solve_epsilons = 60;
 
 Dense with_op(const Dense& a, MatrixOp op) {
   return op == MatrixOp::none
@@ -79,7 +75,7 @@ template <class T>
 void expect_solution(const Dense& a, const System<T>& system) {
   const Dense x = all_of(system.b);
   const double size = a.largest() * x.largest() + system.was_b.largest();
-  EXPECT_LE(test::distance_in_epsilons<T>(a * x, system.was_b, size), max_epsilons);
+  EXPECT_LE(test::distance_in_epsilons<T>(a * x, system.was_b, size), solve_epsilons);
   ASSERT_TRUE(ok(system.b.sync()));
 }
 
@@ -132,7 +128,7 @@ void expect_inverse(Job& job, const Team& team, const Setting& setting, Random& 
   ASSERT_TRUE(ok(invert_positive_definite(system.a, {.triangle = triangle, .how = setting.how})));
   const Dense inverse = all_of(system.a);
   EXPECT_LE(test::distance_in_epsilons<T>(system.was_a * inverse, test::identity(setting.n), 3),
-            max_epsilons);
+            solve_epsilons);
   ASSERT_TRUE(ok(system.a.sync()));
 }
 
@@ -158,7 +154,7 @@ void expect_triangular(Job& job, const Team& team, const Setting& setting, Rando
     value *= 2.5;
   }
   const double size = a.largest() * x.largest() + expected.largest();
-  EXPECT_LE(test::distance_in_epsilons<T>(is_left ? a * x : x * a, expected, size), max_epsilons);
+  EXPECT_LE(test::distance_in_epsilons<T>(is_left ? a * x : x * a, expected, size), solve_epsilons);
   expect_unchanged_a(system);
 }
 
@@ -185,12 +181,12 @@ void expect_least_squares(Job& job, const Team& team, const Setting& setting, Ra
   const Dense along = test::adjoint(of_a) * residual;
   const double size = of_a.largest() * of_x.largest() + of_b.largest();
   EXPECT_LE(test::distance_in_epsilons<T>(along, Dense(n, r), size * static_cast<double>(m + 1)),
-            max_epsilons);
+            solve_epsilons);
   ASSERT_TRUE(ok(x.sync()));
 }
 
 template <class T>
-void expect_all(Job& job, const Team& team, Random random) {
+void expect_all_systems(Job& job, const Team& team, Random random) {
   test::for_each_setting(job, team, random, [&](const Setting& setting, Random&) {
     expect_systems<T>(job, team, setting, random);
     expect_inverse<T>(job, team, setting, random);
@@ -201,27 +197,28 @@ void expect_all(Job& job, const Team& team, Random random) {
 }
 
 template <class T>
-void expect_all_on_the_world() {
+void expect_systems_on_the_world() {
   test::on_the_world(
-      [](Job& job, const Team& team, Random random) { expect_all<T>(job, team, random); });
+      [](Job& job, const Team& team, Random random) { expect_all_systems<T>(job, team, random); });
 }
 
 TEST(Solve, FloatSystemsOfEachLayout) {
-  expect_all_on_the_world<float>();
+  expect_systems_on_the_world<float>();
 }
 TEST(Solve, DoubleSystemsOfEachLayout) {
-  expect_all_on_the_world<double>();
+  expect_systems_on_the_world<double>();
 }
 TEST(Solve, ComplexSystemsOfEachLayout) {
-  expect_all_on_the_world<std::complex<float>>();
+  expect_systems_on_the_world<std::complex<float>>();
 }
 TEST(Solve, DoubleComplexSystemsOfEachLayout) {
-  expect_all_on_the_world<std::complex<double>>();
+  expect_systems_on_the_world<std::complex<double>>();
 }
 
 TEST(Solve, TeamsThatDoNotBeginAtRankZero) {
-  test::on_teams_behind_rank_zero(
-      [](Job& job, const Team& team, Random random) { expect_all<double>(job, team, random); });
+  test::on_teams_behind_rank_zero([](Job& job, const Team& team, Random random) {
+    expect_all_systems<double>(job, team, random);
+  });
 }
 
 // The arrays have layouts that ScaLAPACK uses in place; their patches don't.
@@ -255,7 +252,7 @@ TEST(Solve, PatchesOfArraysInScalapacksLayout) {
         const Dense x = all_of(b);
         EXPECT_LE(
             test::distance_in_epsilons<double>(was_a * x, was_b, was_a.largest() * x.largest()),
-            max_epsilons);
+            solve_epsilons);
         ASSERT_TRUE(ok(b.sync()));
         ASSERT_TRUE(ok(arrays::copy(whole_a, a)));
         ASSERT_TRUE(ok(arrays::copy(whole_b, b)));
@@ -278,7 +275,7 @@ TEST(Solve, PatchesOfArraysInScalapacksLayout) {
       const Dense x = all_of(b);
       const Dense lower = test::triangle_of(was_a, Triangle::lower);
       EXPECT_LE(test::distance_in_epsilons<double>(lower * x, was_b, was_a.largest() * x.largest()),
-                max_epsilons);
+                solve_epsilons);
       ASSERT_TRUE(ok(b.sync()));
     }
   });
@@ -308,7 +305,7 @@ TEST(Solve, ArraysOfWholeColumnsAreWorkedOnInPlace) {
       ASSERT_TRUE(ok(solve_lu(a, pivots, b, {.how = how})));
       const Dense x = all_of(b);
       EXPECT_LE(test::distance_in_epsilons<double>(was_a * x, was_b, was_a.largest() * x.largest()),
-                max_epsilons);
+                solve_epsilons);
       ASSERT_TRUE(ok(b.sync()));
     }
   });
@@ -328,7 +325,7 @@ TEST(Solve, AMatrixOf300NeedsNoLibrary) {
     ASSERT_TRUE(ok(solve(a, b, {.method = Method::own})));
     const Dense x = all_of(b);
     EXPECT_LE(test::distance_in_epsilons<double>(of_a * x, of_b, of_a.largest() * x.largest()),
-              max_epsilons);
+              solve_epsilons);
     ASSERT_TRUE(ok(b.sync()));
   });
 }
