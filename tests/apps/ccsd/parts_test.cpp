@@ -52,7 +52,7 @@ RowMatrix make_filled(Job& job, std::int64_t rows, std::int64_t columns) {
   return matrix;
 }
 
-std::vector<double> values_of(RowMatrix& matrix) {
+std::vector<double> read_values(RowMatrix& matrix) {
   std::vector<double> values(static_cast<std::size_t>(matrix.box().volume()));
   rma::require(matrix.get(matrix.box(), std::span<double>(values)));
   rma::require(matrix.sync());
@@ -73,8 +73,8 @@ TEST(ContractionEngine, AddsProductsOfPartsAndTransposes) {
            {Factor::of(d), 2.0, Factor::of(b).transposed(),
             Factor::columns(a, 3, 14).transposed()}}};
       ASSERT_TRUE(ok(engine.run(products)));
-      const std::vector<double> c_values = values_of(c);
-      const std::vector<double> d_values = values_of(d);
+      const std::vector<double> c_values = read_values(c);
+      const std::vector<double> d_values = read_values(d);
       for (std::int64_t row = 0; row < 9; ++row) {
         for (std::int64_t column = 0; column < 6; ++column) {
           double sum = 0.0;
@@ -109,10 +109,10 @@ TEST(Layouts, StoreEachElementAtItsIndex) {
       ASSERT_TRUE(ok(to_ring(pair, back, space)));
       ASSERT_TRUE(ok(swap_occupied(ring, swapped, space)));
       ASSERT_TRUE(ok(transpose(ring, transposed)));
-      const auto pairs = values_of(pair);
-      const auto backs = values_of(back);
-      const auto swaps = values_of(swapped);
-      const auto transposes = values_of(transposed);
+      const auto pairs = read_values(pair);
+      const auto backs = read_values(back);
+      const auto swaps = read_values(swapped);
+      const auto transposes = read_values(transposed);
       for (std::int64_t at = 0; at < o * v * o * v; ++at) {
         const std::int64_t ia = at / (o * v);
         const std::int64_t jb = at % (o * v);
@@ -244,7 +244,7 @@ TEST(AmplitudeFile, IsReadByAnyTeamAndOnlyForTheSameOrbitals) {
     auto found = Amplitudes::create(job, space, "found").value();
     ASSERT_TRUE(ok(load_amplitudes(job, folder.file("t.h5"), space, found)));
     EXPECT_EQ(found.t1, written.t1);
-    EXPECT_EQ(values_of(found.t2), values_of(written.t2));
+    EXPECT_EQ(read_values(found.t2), read_values(written.t2));
     EXPECT_TRUE(fails(load_amplitudes(job, folder.file("t.h5"), {0, 3, 3}, found),
                       Code::invalid_argument, {"has amplitudes for 1 frozen orbitals, not 0"}));
     EXPECT_FALSE(load_amplitudes(job, folder.file("none.h5"), space, found).ok());
