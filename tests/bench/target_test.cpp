@@ -12,7 +12,7 @@
 namespace tessera::bench {
 namespace {
 
-Measured measured(std::string name, double time_ns) {
+Measured measured_at(std::string name, double time_ns) {
   Measured one;
   one.name = std::move(name);
   one.samples_ns.assign(11, time_ns);
@@ -22,7 +22,7 @@ Measured measured(std::string name, double time_ns) {
 
 /// The baseline takes `baseline_ns`, Tessera `own_ns`.
 std::vector<Measured> pair(double baseline_ns, double own_ns) {
-  return {measured("memcpy", baseline_ns), measured("shm", own_ns)};
+  return {measured_at("memcpy", baseline_ns), measured_at("shm", own_ns)};
 }
 
 bool is_put(const Case& c) {
@@ -68,7 +68,7 @@ TEST(Targets, OtherCasesAndReferencesAreNotLookedAt) {
   Targets targets = one_target(Target::Sense::time_at_most, 3);
   const auto times = pair(10, 20);
   targets.look(Case::contiguous(Operation::get, 8), times, times.back());
-  const std::vector<Measured> without_memcpy = {measured("mpi", 10), measured("shm", 20)};
+  const std::vector<Measured> without_memcpy = {measured_at("mpi", 10), measured_at("shm", 20)};
   targets.look(put_8, without_memcpy, without_memcpy.back());
   EXPECT_FALSE(targets.results()[0].worst.has_value());
   EXPECT_FALSE(targets.results()[0].is_reached());

@@ -15,7 +15,7 @@
 namespace tessera::bench {
 namespace {
 
-BaselineOptions small() {
+BaselineOptions small_buffers() {
   BaselineOptions options;
   options.capacity_bytes = 1 << 20;
   return options;
@@ -27,7 +27,8 @@ void with_baselines(int ranks, const Body& body) {
   run_threads(ranks, [&](RankGroup& group) {
     for (const Waiting waiting : {Waiting::blocking, Waiting::polling}) {
       std::string missing;
-      const auto baseline = make_tcp_baseline(group, small(), {.waiting = waiting}, missing);
+      const auto baseline =
+          make_tcp_baseline(group, small_buffers(), {.waiting = waiting}, missing);
       EXPECT_TRUE(baseline) << missing;
       if (baseline) {
         body(group, *baseline);
@@ -91,7 +92,7 @@ TEST(TcpBaseline, LeavesOtherRanksAlone) {
 TEST(TcpBaseline, UsesAnAddressThatOthersCanReach) {
   run_threads(2, [](RankGroup& group) {
     std::string missing;
-    const auto baseline = make_tcp_baseline(group, small(), {.outside = true}, missing);
+    const auto baseline = make_tcp_baseline(group, small_buffers(), {.outside = true}, missing);
     ASSERT_TRUE(baseline) << missing;
     expect_right(group, baseline->candidate(Case::contiguous(Operation::put, 1000)));
   });
@@ -108,7 +109,7 @@ TEST(TcpBaseline, HasNoCandidateForWhatItCannotDo) {
 TEST(TcpBaseline, SaysThatItNeedsTwoRanks) {
   SingleRankGroup group;
   std::string missing;
-  EXPECT_FALSE(make_tcp_baseline(group, small(), {}, missing));
+  EXPECT_FALSE(make_tcp_baseline(group, small_buffers(), {}, missing));
   EXPECT_EQ(missing, "tcp: needs two ranks");
 }
 

@@ -4,15 +4,15 @@
 enable_testing()
 include(rank_test)
 add_compile_options(-O1)  # as in tests/: compiled often, and never measured
-foreach(name statistics measure paths peers transfer report options baselines tcp_baseline target
-             thread_time verbs_baseline topology random_stream communication_log)
-  add_unit_test(bench.${name} SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/${name}_test.cpp
-                LINK tessera_bench_baselines)
-endforeach()
-target_compile_definitions(test_bench_report PRIVATE
+set(unit_tests baselines communication_log job_group measure options paths peers random_stream report
+               statistics target tcp_baseline thread_time topology transfer)
+list(TRANSFORM unit_tests REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/tests/bench/\\1_test.cpp")
+add_unit_test(bench.units SOURCES ${unit_tests} LINK tessera_bench_baselines tessera_bench_job)
+target_compile_definitions(test_bench_units PRIVATE
   TESSERA_BENCH_SCHEMA="${CMAKE_CURRENT_SOURCE_DIR}/schema.json")
-add_unit_test(bench.job_group SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/job_group_test.cpp
-              LINK tessera_bench_job)
+# Alone, since tests/rdma-vm runs it, too.
+add_unit_test(bench.verbs_baseline SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/verbs_baseline_test.cpp
+              LINK tessera_bench_baselines)
 
 add_unit_test(bench.data_checks SOURCES ${PROJECT_SOURCE_DIR}/tests/bench/data_checks_test.cpp
               ${CMAKE_CURRENT_SOURCE_DIR}/rma/memories.cpp ${CMAKE_CURRENT_SOURCE_DIR}/session.cpp

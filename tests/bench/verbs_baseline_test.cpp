@@ -41,7 +41,7 @@ void with_baseline(bool cold, const Body& body) {
 }
 
 /// Measures it, including the data check.
-void expect_right(RankGroup& group, const std::optional<Candidate>& candidate) {
+void expect_right_data(RankGroup& group, const std::optional<Candidate>& candidate) {
   ASSERT_TRUE(candidate);
   EXPECT_EQ(static_cast<bool>(candidate->verify), group.rank() == 0);
   const auto measured = measure_interleaved(group, {*candidate}, few_samples());
@@ -59,7 +59,7 @@ TEST(VerbsBaseline, MovesTheRightBytes) {
   with_baseline(false, [](RankGroup& group, VerbsBaseline& baseline) {
     for (const Operation operation : {Operation::put, Operation::get}) {
       for (const std::size_t bytes : {1U, 8U, 220U, 221U, 4096U, 1U << 20}) {
-        expect_right(group, baseline.candidate(Case::contiguous(operation, bytes)));
+        expect_right_data(group, baseline.candidate(Case::contiguous(operation, bytes)));
       }
       EXPECT_FALSE(baseline.candidate(Case::contiguous(operation, (1 << 20) + 1)));
       EXPECT_FALSE(baseline.candidate(Case::strided(operation, 16, 4)));
@@ -71,7 +71,7 @@ TEST(VerbsBaseline, MovesTheRightBytes) {
 TEST(VerbsBaseline, PutsWithAReadBehind) {
   with_baseline(false, [](RankGroup& group, VerbsBaseline& baseline) {
     for (const std::size_t bytes : {8U, 4096U}) {
-      expect_right(group, baseline.put_and_read(bytes));
+      expect_right_data(group, baseline.put_and_read(bytes));
     }
   });
 }
@@ -79,8 +79,8 @@ TEST(VerbsBaseline, PutsWithAReadBehind) {
 TEST(VerbsBaseline, KeepsSeveralMessagesOutstanding) {
   with_baseline(false, [](RankGroup& group, VerbsBaseline& baseline) {
     for (const Operation operation : {Operation::put, Operation::get}) {
-      expect_right(group, baseline.stream(operation, 8, 100));
-      expect_right(group, baseline.stream(operation, 1 << 18, 4));
+      expect_right_data(group, baseline.stream(operation, 8, 100));
+      expect_right_data(group, baseline.stream(operation, 1 << 18, 4));
       EXPECT_FALSE(baseline.stream(operation, 1 << 18, 5));
       EXPECT_FALSE(baseline.stream(operation, 8, 1000));
     }
@@ -89,8 +89,8 @@ TEST(VerbsBaseline, KeepsSeveralMessagesOutstanding) {
 
 TEST(VerbsBaseline, RotatesThroughColdBuffers) {
   with_baseline(true, [](RankGroup& group, VerbsBaseline& baseline) {
-    expect_right(group, baseline.candidate(Case::contiguous(Operation::put, 1 << 20)));
-    expect_right(group, baseline.candidate(Case::contiguous(Operation::get, 1 << 20)));
+    expect_right_data(group, baseline.candidate(Case::contiguous(Operation::put, 1 << 20)));
+    expect_right_data(group, baseline.candidate(Case::contiguous(Operation::get, 1 << 20)));
   });
 }
 
