@@ -4,7 +4,7 @@
 // job with the check and in one without, alternately. Two ranks are threads of this process. Prints
 // the medians and their ratio, which the design limits to 3.
 //
-//     race_check [ROUNDS]
+//     cmake --build build --target race_check_cost; build/bin/race_check_cost [ROUNDS]
 #include <fmt/format.h>
 
 #include <algorithm>
