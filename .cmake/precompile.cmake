@@ -40,7 +40,8 @@ function(tessera_describe_target target result)
   if(NOT options)
     set(options)
   endif()
-  list(FILTER options EXCLUDE REGEX "-W")  # warnings do not change what headers mean
+  # Warnings do not change what headers mean.
+  list(FILTER options EXCLUDE REGEX "^([$]<[$]<CXX_COMPILER_ID:GNU>:)?-W")
   get_target_property(standard ${target} CXX_STANDARD)
   set(all_checks)
   if(TESSERA_SANITIZE)

@@ -16,7 +16,7 @@ using rma::human_bytes;
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
 
-std::string describe(const NetworkInterface& each) {
+std::string line_of(const NetworkInterface& each) {
   if (!each.is_up) {
     return fmt::format("{} down", each.name);
   }
@@ -25,7 +25,7 @@ std::string describe(const NetworkInterface& each) {
   return fmt::format("{} {}{}", each.name, each.address.empty() ? "up" : each.address, speed);
 }
 
-std::string describe(const RdmaPort& port) {
+std::string line_of(const RdmaPort& port) {
   return fmt::format("{}:{} {}, {}, {}", port.device, port.port, port.state, port.link_layer,
                      port.rate);
 }
@@ -34,7 +34,7 @@ template <class T>
 std::string list_of(const std::vector<T>& all) {
   std::vector<std::string> texts;
   std::transform(all.begin(), all.end(), std::back_inserter(texts),
-                 [](const T& each) { return describe(each); });
+                 [](const T& each) { return line_of(each); });
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 

@@ -37,7 +37,7 @@ std::string target_name(char class_name) {
 std::string shape_of(const mg::Problem& problem) {
   return fmt::format("{0} x {0} x {0}", problem.edge);
 }
-std::int64_t bytes_of(const mg::Problem& problem) {
+std::int64_t problem_bytes(const mg::Problem& problem) {
   return problem.edge * problem.edge * problem.edge * static_cast<std::int64_t>(sizeof(double));
 }
 
@@ -132,7 +132,7 @@ void record_exchanges(const Session& session, const mg::Problem& problem,
     record.backend = one.name;
     record.op = op + problem.name;
     record.shape = shape_of(problem);
-    record.size = bytes_of(problem);
+    record.size = problem_bytes(problem);
     record.stats = summarise(one.*times_ns).scaled(us_per_ns);
     if (&one != all.data()) {
       record.ratio = RatioTo{all[0].name, ratio_of_medians(one.*times_ns, all[0].*times_ns)};
@@ -291,8 +291,8 @@ void measure_class(Session& session, Topic& topic, const mg::Problem& problem) {
   // one of MG. A long run doesn't depend on it.
   options.prime = options.prime && is_short(problem);
   topic.op = std::string("class_") + problem.name;
-  const auto measured = session.measure(topic, {problem.edge, shape_of(problem), bytes_of(problem)},
-                                        candidates, options);
+  const auto measured = session.measure(
+      topic, {problem.edge, shape_of(problem), problem_bytes(problem)}, candidates, options);
   compare_with_triad(session, problem, measured);
   compare_versions(session, problem, versions, std::span(measured).subspan(1), options.prime);
 }

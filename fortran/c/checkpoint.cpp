@@ -49,7 +49,7 @@ using rma::Status;
 using rma::Team;
 
 /// The given team, or all ranks. Errors: null and freed handles, which affect only this rank.
-Result<Team> team_of(tessera_job* job, const tessera_team* team) {
+Result<Team> checkpoint_team_of(tessera_job* job, const tessera_team* team) {
   TESSERA_ASSIGN_OR_RETURN(const rma::Job* const running, open(job));
   if (team == nullptr) {
     return running->world();
@@ -73,7 +73,7 @@ Status check_named(Team& team, const char* name, std::string_view what, const vo
 
 Status create_writer(tessera_job* job, const tessera_team* members, const char* path,
                      const tessera_checkpoint_options* given, tessera_checkpoint_writer** result) {
-  TESSERA_ASSIGN_OR_RETURN(Team team, team_of(job, members));
+  TESSERA_ASSIGN_OR_RETURN(Team team, checkpoint_team_of(job, members));
   const auto options = convert(given);
   TESSERA_RETURN_IF_ERROR(report_to_team(team, options.status()));
   TESSERA_RETURN_IF_ERROR(check_named(team, path, "path", result));
@@ -98,7 +98,7 @@ Status add_attribute(WriterContents& contents, const char* name, const Attribute
 
 Status open_file(tessera_job* job, const tessera_team* members, const char* path,
                  tessera_checkpoint** result) {
-  TESSERA_ASSIGN_OR_RETURN(Team team, team_of(job, members));
+  TESSERA_ASSIGN_OR_RETURN(Team team, checkpoint_team_of(job, members));
   TESSERA_RETURN_IF_ERROR(check_named(team, path, "path", result));
   TESSERA_ASSIGN_OR_RETURN(auto file, Checkpoint::open(*job->contents, team, path));
   *result = make_handle<tessera_checkpoint>(

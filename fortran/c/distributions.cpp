@@ -39,7 +39,7 @@ static_assert(static_cast<int>(BlockMapKind::table) == TESSERA_BLOCK_MAP_TABLE);
 using Options = tessera_distribution_options;
 using Starts = std::vector<std::vector<std::int64_t>>;
 
-Result<Options> checked(const Options* given) {
+Result<Options> checked_options(const Options* given) {
   TESSERA_ASSIGN_OR_RETURN(
       const Options options,
       options_of(given, tessera_distribution_options_init, "tessera_distribution_options_init"));
@@ -90,7 +90,7 @@ int distribution_of(const char* function, const CreateArguments& asked, const Ma
     TESSERA_RETURN_IF_ERROR(required(asked.result, "distribution"));
     TESSERA_ASSIGN_OR_RETURN(const auto extents,
                              required_list<Extents>(asked.extents, asked.ndims, "extents"));
-    TESSERA_ASSIGN_OR_RETURN(const Options options, checked(asked.options));
+    TESSERA_ASSIGN_OR_RETURN(const Options options, checked_options(asked.options));
     Result<Distribution> made = make(extents, options);
     TESSERA_RETURN_IF_ERROR(made.status());
     *asked.result = make_handle<tessera_distribution>(asked.job, std::move(made).take());
@@ -257,7 +257,7 @@ int tessera_process_grid_choose(int64_t nranks, int64_t ndims, const int64_t ext
   return call(__func__, [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(required(grid, "grid"));
     TESSERA_ASSIGN_OR_RETURN(const auto sizes, required_list<Extents>(extents, ndims, "extents"));
-    TESSERA_ASSIGN_OR_RETURN(const Options given, checked(options));
+    TESSERA_ASSIGN_OR_RETURN(const Options given, checked_options(options));
     const RegularOptions chosen = regular_options(given, sizes.ndims());
     TESSERA_ASSIGN_OR_RETURN(const arrays::ProcessGrid found,
                              arrays::choose_process_grid(sizes, nranks,

@@ -34,9 +34,10 @@ struct CreateSparseArguments {
 
 /// The options with their team; `first_error` is an error found before. Collective over that team
 /// if there is an error.
-Result<SparseOptions> request_of(const CreateSparseArguments& arguments, Status first_error) {
+Result<SparseOptions> sparse_request_of(const CreateSparseArguments& arguments,
+                                        Status first_error) {
   TESSERA_ASSIGN_OR_RETURN(rma::Team team, team_of(arguments.job, arguments.options));
-  auto options = convert(arguments.options);
+  auto options = convert_sparse(arguments.options);
   for (const Status& wrong : {check_sparse_type(arguments.type), options.status(),
                               required(arguments.result, "matrix")}) {
     if (first_error.ok()) {
@@ -50,7 +51,7 @@ Result<SparseOptions> request_of(const CreateSparseArguments& arguments, Status 
 
 Status make_builder(const CreateSparseArguments& arguments, std::int64_t rows, std::int64_t columns,
                     tessera_sparse_builder** result) {
-  TESSERA_ASSIGN_OR_RETURN(const SparseOptions options, request_of(arguments, Status()));
+  TESSERA_ASSIGN_OR_RETURN(const SparseOptions options, sparse_request_of(arguments, Status()));
   return with_sparse_type(arguments.type, [&]<class T>(Tag<T>) -> Status {
     TESSERA_ASSIGN_OR_RETURN(
         auto builder, SparseBuilder<T>::create(*arguments.job->contents, rows, columns, options));
@@ -136,7 +137,8 @@ LocalCsr<T> copy_of(const OwnRows& own) {
 
 Status make_from_rows(const CreateSparseArguments& arguments, const OwnRows& own,
                       tessera_sparse** result) {
-  TESSERA_ASSIGN_OR_RETURN(const SparseOptions options, request_of(arguments, check_own(own)));
+  TESSERA_ASSIGN_OR_RETURN(const SparseOptions options,
+                           sparse_request_of(arguments, check_own(own)));
   return with_sparse_type(arguments.type, [&]<class T>(Tag<T>) {
     return give_sparse(arguments.job,
                        SparseMatrix<T>::create(*arguments.job->contents, copy_of<T>(own), options),
@@ -147,7 +149,7 @@ Status make_from_rows(const CreateSparseArguments& arguments, const OwnRows& own
 Status make_from_dense(const tessera_array* handle, double threshold,
                        const tessera_sparse_options* given, tessera_sparse** result) {
   TESSERA_ASSIGN_OR_RETURN(arrays::ArrayBase* const dense, open_array(handle));
-  const auto options = convert(given);
+  const auto options = convert_sparse(given);
   Status first_error = required(result, "matrix");
   for (const Status& wrong : {options.status(), check_sparse_type(c_type(dense->element()))}) {
     if (first_error.ok()) {
@@ -167,7 +169,7 @@ template <class Act>
 int make_like(const char* function, const tessera_sparse* handle,
               const tessera_sparse_options* given, tessera_sparse** result, const Act& act) {
   return on_sparse(function, handle, [&]<class T>(SparseMatrix<T>& matrix) -> Status {
-    const auto options = convert(given);
+    const auto options = convert_sparse(given);
     TESSERA_RETURN_IF_ERROR(report_to_team(
         matrix.team(), options.ok() ? required(result, "matrix") : options.status()));
     return give_sparse(job_of(handle), act(matrix, *options), result);

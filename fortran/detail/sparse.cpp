@@ -48,7 +48,7 @@ Result<rma::Team> team_of(tessera_job* job, const tessera_sparse_options* given)
   return *team;
 }
 
-Result<SparseOptions> convert(const tessera_sparse_options* given) {
+Result<SparseOptions> convert_sparse(const tessera_sparse_options* given) {
   TESSERA_ASSIGN_OR_RETURN(const tessera_sparse_options options, filled(given));
   TESSERA_RETURN_IF_ERROR(
       check_choice(options.balance, TESSERA_BALANCE_ENTRIES + 1, "balance of rows"));

@@ -82,7 +82,7 @@ rma::Status with_sparse_type(tessera_type type, const Act& act) {
 /// Errors: null and freed handles, which affect only this rank.
 rma::Result<rma::Team> team_of(tessera_job* job, const tessera_sparse_options* given);
 /// The options except the team.
-rma::Result<linalg::SparseOptions> convert(const tessera_sparse_options* given);
+rma::Result<linalg::SparseOptions> convert_sparse(const tessera_sparse_options* given);
 
 /// The given array, with elements of type T. Errors: another type, and those of handles.
 template <class T>

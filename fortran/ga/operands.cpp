@@ -19,7 +19,7 @@ namespace {
 using arrays::ArrayBase;
 using arrays::ChunkOperand;
 
-ArrayBase& array_of(const Part& part) noexcept {
+ArrayBase& array_of_part(const Part& part) noexcept {
   return part.record->array();
 }
 
@@ -28,7 +28,7 @@ std::string name_of(const Part& part) {
 }
 
 bool has_same_elements(const Part& one, const Part& other) {
-  return array_of(one).element().name == array_of(other).element().name;
+  return array_of_part(one).element().name == array_of_part(other).element().name;
 }
 
 Status check_alike(const Part& from, const Part& to) {
@@ -47,15 +47,15 @@ Status check_alike(const Part& from, const Part& to) {
 }
 
 bool is_on_smaller_group(const Part& one, const Part& other) {
-  return array_of(one).team().size() < array_of(other).team().size();
+  return array_of_part(one).team().size() < array_of_part(other).team().size();
 }
 
 /// Collective over the smaller of the groups, or over that of `to`. The extents are equal. Each
 /// process moves what it owns of the smaller group's array, directly from or into place.
 Status copy_boxes(const Part& from, const Part& to) {
   const bool is_put = is_on_smaller_group(from, to);
-  const ChunkOperand source{&array_of(from), from.box, false};
-  const ChunkOperand target{&array_of(to), to.box, true};
+  const ChunkOperand source{&array_of_part(from), from.box, false};
+  const ChunkOperand target{&array_of_part(to), to.box, true};
   const std::array operands = is_put ? std::array{source, target} : std::array{target, source};
   const Part& own = is_put ? from : to;
   const Part& other = is_put ? to : from;
@@ -65,14 +65,16 @@ Status copy_boxes(const Part& from, const Part& to) {
   const auto move = [&](const arrays::Chunk& chunk) {
     const arrays::LocalBuffer memory{chunk.operands[0].data, chunk.operands[0].strides};
     const Box there = chunk.box.shifted(shift);
-    moves.collect(is_put ? array_of(other).put_box_async(there, memory)
-                         : array_of(other).get_box_async(there, memory));
+    moves.collect(is_put ? array_of_part(other).put_box_async(there, memory)
+                         : array_of_part(other).get_box_async(there, memory));
     return Status();
   };
   Status status = arrays::for_each_chunk(std::span(operands).first(1), move);
   Status moved = moves.wait();
-  moved = moved.ok() && is_put ? array_of(to).fence() : std::move(moved);
-  return array_of(own).sync(status.ok() ? std::move(moved) : std::move(status)).context("copy");
+  moved = moved.ok() && is_put ? array_of_part(to).fence() : std::move(moved);
+  return array_of_part(own)
+      .sync(status.ok() ? std::move(moved) : std::move(status))
+      .context("copy");
 }
 
 /// Collective over the group of `to`, which is part of the other.
@@ -82,14 +84,14 @@ Status reverse_dims(const Part& from, const Part& to) {
   for (int dim = 0; dim < ndims; ++dim) {
     dims[static_cast<std::size_t>(dim)] = ndims - 1 - dim;
   }
-  return linalg::permute({array_of(from), from.box}, {array_of(to), to.box},
+  return linalg::permute({array_of_part(from), from.box}, {array_of_part(to), to.box},
                          std::span(dims).first(static_cast<std::size_t>(ndims)));
 }
 
 /// Collective over the group of `to`, which is part of the other.
 Status reshape(const Part& from, const Part& to, bool is_reversed) {
   if (!is_reversed) {
-    return arrays::detail::copy_row_major(array_of(from), from.box, array_of(to), to.box);
+    return arrays::detail::copy_row_major(array_of_part(from), from.box, array_of_part(to), to.box);
   }
   const Extents extents = from.box.extents().reversed();
   if (extents == to.box.extents()) {
@@ -126,7 +128,7 @@ Result<Temporary> Temporary::create(const Part& like, Type type) {
 }
 
 Result<Temporary> Temporary::create(const Part& like, Type type, const Extents& extents) {
-  const ArrayBase& model = array_of(like);
+  const ArrayBase& model = array_of_part(like);
   TESSERA_ASSIGN_OR_RETURN(const arrays::ElementKind kind, element_kind(type));
   arrays::ArrayOptions options;
   options.name = "a copy for " + model.name();
@@ -146,8 +148,8 @@ Result<Part> Alignment::match(const Part& given, bool is_reversed) {
   const bool is_shaped =
       given.box.extents() == leading_.box.extents() && !(is_reversed && given.box.ndims() > 1);
   const bool is_leading = given.record == leading_.record && given.box == leading_.box;
-  const bool is_apart =
-      is_leading || !share_memory(array_of(leading_), leading_.box, array_of(given), given.box);
+  const bool is_apart = is_leading || !share_memory(array_of_part(leading_), leading_.box,
+                                                    array_of_part(given), given.box);
   if (is_shaped && is_apart) {
     return given;
   }
@@ -163,7 +165,7 @@ Result<Part> Alignment::integers(const Part& mask) {
     return mask;
   }
   TESSERA_ASSIGN_OR_RETURN(Temporary flags, Temporary::create(mask, Type::c_int));
-  auto& ones = static_cast<arrays::Array<std::int32_t>&>(array_of(flags.part()));
+  auto& ones = static_cast<arrays::Array<std::int32_t>&>(array_of_part(flags.part()));
   TESSERA_RETURN_IF_ERROR(on_parts(std::array{mask}, [&]<class T>(Tag<T>, const auto& of) {
     return arrays::transform(
         ones, [](const T& element) { return element == T{} ? 0 : 1; }, of.template part<T>(0));

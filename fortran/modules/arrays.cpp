@@ -108,7 +108,7 @@ Status begin_request(const Cell* job, const Cell* team, const char* name,
 }
 
 /// Reports an error of one member to all.
-Status report_to_team(const ArrayArguments& request, Status mine) {
+Status report_request_to_team(const ArrayArguments& request, Status mine) {
   rma::Team team = request.options.team == nullptr ? request.job->contents->world()
                                                    : capi::contents_of(request.options.team);
   return capi::report_to_team(team, std::move(mine));
@@ -132,7 +132,7 @@ int tessera_f_array_create(Cell** place, const Cell* job, int64_t element,
   const Lists lists = {extents, min_block, process_grid, ghosts, holders};
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(begin_request(job, team, name, *memory, request));
-    return report_to_team(request, take_lists(lists, request));
+    return report_request_to_team(request, take_lists(lists, request));
   };
   return make<tessera_array, tessera_array_free>(
       "tessera_array%create", place, job, prepare, [&](tessera_array** array) {
@@ -149,7 +149,7 @@ int tessera_f_mirrored_create(Cell** place, const Cell* job, int64_t element,
   const Lists lists = {.extents = extents, .min_block = min_block, .ghosts = ghosts};
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(begin_request(job, team, name, *memory, request));
-    return report_to_team(request, take_lists(lists, request));
+    return report_request_to_team(request, take_lists(lists, request));
   };
   return make<tessera_mirrored, tessera_mirrored_free>(
       "tessera_mirrored%create", place, job, prepare, [&](tessera_mirrored** mirrored) {
@@ -173,7 +173,7 @@ int tessera_f_array_create_distributed(Cell** place, const Cell* job, int64_t el
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(begin_request(job, team, name, *memory, request));
     TESSERA_ASSIGN_OR_RETURN(layout, open<tessera_distribution>(distribution));
-    return own == nullptr ? Status() : report_to_team(request, check_own());
+    return own == nullptr ? Status() : report_request_to_team(request, check_own());
   };
   return make<tessera_array, tessera_array_free>(
       own == nullptr ? "tessera_array%create_distributed" : "tessera_array%attach", place, job,

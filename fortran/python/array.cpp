@@ -20,7 +20,7 @@ using rma::Status;
 namespace {
 
 /// A pointer to an Array<T> for the array's element type, for those who need an Array<T>.
-std::shared_ptr<ArrayBase> typed(ArrayBase made) {
+std::shared_ptr<ArrayBase> typed_array(ArrayBase made) {
   if (!made.element().type) {
     return std::make_shared<ArrayBase>(std::move(made));
   }
@@ -214,7 +214,7 @@ void Array::refuse_closed() const {
 
 std::shared_ptr<Array> adopt(const std::shared_ptr<SharedJob>& job, Result<ArrayBase> made,
                              py::dtype dtype) {
-  auto array = typed(take(std::move(made)));
+  auto array = typed_array(take(std::move(made)));
   rma::Team team = array->team();
   auto shared = std::make_shared<SharedArray>(job, std::move(team), std::move(array));
   return std::make_shared<Array>(std::move(shared), std::move(dtype));

@@ -31,7 +31,7 @@ Status not_initialized() {
   return Status::error(Code::closed, "MA has no memory yet").hint("call MA_init first");
 }
 
-std::string_view name_of(Place place) {
+std::string_view place_name(Place place) {
   return place == Place::heap ? "heap" : "stack";
 }
 
@@ -121,7 +121,7 @@ Status Allocator::no_room(Integer kind, Integer elements, std::string_view name,
              fmt::format("no room in the {} for block '{}' of {} elements of {}: the largest could "
                          "have {}; heap {} bytes in {} blocks, stack {} bytes in {} blocks, all {} "
                          "bytes",
-                         name_of(place), name, elements, find_kind(kind)->name,
+                         place_name(place), name, elements, find_kind(kind)->name,
                          most.ok() ? *most : 0, heap_usage_.bytes, heap_usage_.blocks,
                          stack_usage_.bytes, stack_usage_.blocks, segment_.bytes()))
       .hint("give MA_init more memory");
@@ -192,7 +192,8 @@ Status Allocator::not_intact(Integer handle, Place place) const {
   const Block& block = blocks_[number];
   if (block.checksum == block.compute_checksum() && block.place != place) {
     return wrong(fmt::format("block '{}' with handle {} is in the {}, not in the {}",
-                             block.shown_name(), handle, name_of(block.place), name_of(place)));
+                             block.shown_name(), handle, place_name(block.place),
+                             place_name(place)));
   }
   std::vector<std::string> damage;
   add_damage(number, damage);
