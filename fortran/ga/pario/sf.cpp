@@ -21,16 +21,16 @@ using tessera::ga::pario::fortran_text;
 using tessera::ga::pario::Reopen;
 using tessera::ga::pario::SharedFiles;
 
-int code(Failure failure) {
+int failure_code(Failure failure) {
   return static_cast<int>(failure);
 }
 
 template <class Act>
 int with_shared_files(const Act& act) noexcept {
   try {
-    return code(act(SharedFiles::all()));
+    return failure_code(act(SharedFiles::all()));
   } catch (const std::bad_alloc&) {
-    return code(Failure::memory);
+    return failure_code(Failure::memory);
   }
 }
 
@@ -71,7 +71,7 @@ int wait_all(I* requests, std::int64_t count) noexcept {
   int result = ELIO_OK;
   for (std::int64_t i = 0; i < count; ++i) {
     if (requests[i] != ELIO_DONE) {
-      result = code(Failure::handle);
+      result = failure_code(Failure::handle);
     }
     requests[i] = ELIO_DONE;
   }
