@@ -12,7 +12,7 @@ namespace {
 
 using rma::human_bytes;
 
-constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
 
 // For a warning of rma::Settings: "NAME is not … ; did you mean OTHER?".
 std::string remedy_for(const std::string& warning) {
@@ -60,7 +60,8 @@ Finding check_settings(const Environment& own) {
 
 namespace {
 
-constexpr std::uint64_t address_space_of_program = 128 * mib;  // of which node memory takes 64 MiB
+constexpr std::uint64_t address_space_of_program =
+    128 * mebibyte;  // of which node memory takes 64 MiB
 
 // A node's memory is one file, mapped as a whole: it uses what the limit leaves.
 Finding check_size_limit(const char* name, std::uint64_t limit, std::uint64_t too_little,
@@ -82,7 +83,7 @@ Finding check_size_limit(const char* name, std::uint64_t limit, std::uint64_t to
 // The need of a program that multiplies matrices. A node's memory leaves half of what the libraries
 // do not take; there each thread of OpenBLAS maps a buffer, or asks for it forever.
 std::uint64_t with_openblas(int threads) {
-  constexpr std::uint64_t stack = 8 * mib;
+  constexpr std::uint64_t stack = 8 * mebibyte;
   return address_space_of_program +
          2 * static_cast<std::uint64_t>(threads) * (apps::openblas_buffer_bytes + stack);
 }
@@ -107,7 +108,7 @@ Finding check_address_space(const Environment& own) {
 }
 
 Finding check_file_sizes(const Environment& own) {
-  constexpr std::uint64_t too_little = 64 * mib;
+  constexpr std::uint64_t too_little = 64 * mebibyte;
   return check_size_limit("file sizes", own.limits.file_size, too_little, "ulimit -f");
 }
 
@@ -148,8 +149,8 @@ Finding check_descriptors(const Environment& own) {
 // Memory registered with an RDMA device is locked.
 Finding check_locked_memory(const Environment& own) {
   constexpr const char* name = "locked memory";
-  constexpr std::uint64_t enough = 1024 * mib;
-  constexpr std::uint64_t too_little = 16 * mib;
+  constexpr std::uint64_t enough = 1024 * mebibyte;
+  constexpr std::uint64_t too_little = 16 * mebibyte;
   const std::uint64_t limit = own.limits.max_locked;
   if (limit == no_limit) {
     return green(name, "not limited");

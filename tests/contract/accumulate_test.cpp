@@ -27,7 +27,7 @@ using test::on_ranks;
 using test::random_in;
 using test::SharedSeed;
 
-constexpr std::size_t slice_bytes = std::size_t{96} << 10;
+constexpr std::size_t accumulate_slice_bytes = std::size_t{96} << 10;
 
 // Converts a small whole number to an element.
 template <class T>
@@ -59,12 +59,13 @@ void compare_one(Job& job, const Region& region, TeamRank target, ElementType ty
       test::random_disjoint_shape(random, levels, run, static_cast<std::int64_t>(element));
   const CopyShape::Extent local = shape.local_extent();
   const CopyShape::Extent remote = shape.remote_extent();
-  if (remote.highest - remote.lowest > static_cast<std::int64_t>(slice_bytes)) {
+  if (remote.highest - remote.lowest > static_cast<std::int64_t>(accumulate_slice_bytes)) {
     return;
   }
   const auto whole = static_cast<std::int64_t>(element);
   const std::int64_t positions =
-      (static_cast<std::int64_t>(slice_bytes) - (remote.highest - remote.lowest)) / whole;
+      (static_cast<std::int64_t>(accumulate_slice_bytes) - (remote.highest - remote.lowest)) /
+      whole;
   const auto offset =
       static_cast<std::uint64_t>(-remote.lowest + whole * random_in(random, 0, positions));
   std::vector<std::byte> memory(static_cast<std::size_t>(local.highest - local.lowest) + element);
@@ -82,17 +83,17 @@ TEST_P(AccumulateOf, AgreesWithTheModelForRandomShapes) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(job.rank().value);
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), accumulate_slice_bytes).value();
     const TeamRank target = neighbour(job);
-    ModelMemory model(1, slice_bytes);
-    test::fill_small(random, GetParam(), model.slice(0).data(), slice_bytes);
-    ASSERT_TRUE(ok(put(job, region.at(target), model.slice(0).data(), slice_bytes)));
+    ModelMemory model(1, accumulate_slice_bytes);
+    test::fill_small(random, GetParam(), model.slice(0).data(), accumulate_slice_bytes);
+    ASSERT_TRUE(ok(put(job, region.at(target), model.slice(0).data(), accumulate_slice_bytes)));
     for (int round = 0; round < 45; ++round) {
       compare_one(job, region, target, GetParam(), round, random, model);
       ASSERT_FALSE(testing::Test::HasFatalFailure());
     }
-    std::vector<std::byte> slice(slice_bytes);
-    ASSERT_TRUE(ok(get(job, region.at(target), slice.data(), slice_bytes)));
+    std::vector<std::byte> slice(accumulate_slice_bytes);
+    ASSERT_TRUE(ok(get(job, region.at(target), slice.data(), accumulate_slice_bytes)));
     ASSERT_EQ(slice, model.slice(0));
   });
 }
