@@ -25,7 +25,7 @@ using test::ok;
 using test::on_ranks;
 
 constexpr std::size_t words = 4096;
-constexpr std::size_t slice_bytes = words * sizeof(std::int64_t);
+constexpr std::size_t mode_slice_bytes = words * sizeof(std::int64_t);
 
 // One operation of each kind and form. Errors are found before any data is moved.
 struct Attempts {
@@ -80,7 +80,7 @@ void expect_refused(const std::vector<Status>& all, const std::string& mode) {
 TEST(AccessModePhases, RefuseWhatTheyForbidEvenIfItWasAllowedBefore) {
   on_ranks([](Job& job) {
     Region region =
-        Region::allocate(job.world(), slice_bytes, {.name = "rho", .kind = "array"}).value();
+        Region::allocate(job.world(), mode_slice_bytes, {.name = "rho", .kind = "array"}).value();
     Attempts attempts(job, region);
     for (int round = 0; round < 3; ++round) {
       expect_allowed(attempts.puts());
@@ -113,16 +113,16 @@ TEST(AccessModePhases, RefuseWhatTheyForbidEvenIfItWasAllowedBefore) {
 // No rank calls a fence: the start of the mode completes the puts before it.
 TEST(AccessModePhases, BeginAfterAllEarlierOperations) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), mode_slice_bytes).value();
     const TeamRank next = neighbour(job);
     for (std::int64_t round = 1; round < 20; ++round) {
       std::vector<std::int64_t> mine(words, 1000 * round + job.rank().value);
-      Handle started = put_async(job, region.at(next), mine.data(), slice_bytes);
+      Handle started = put_async(job, region.at(next), mine.data(), mode_slice_bytes);
       ASSERT_TRUE(ok(started.wait()));
       ASSERT_TRUE(ok(region.set_access_mode(AccessMode::read_only)));
       for (std::int32_t rank = 0; rank < job.size(); ++rank) {
         std::vector<std::int64_t> seen(words);
-        ASSERT_TRUE(ok(get(job, region.at(TeamRank{rank}), seen.data(), slice_bytes)));
+        ASSERT_TRUE(ok(get(job, region.at(TeamRank{rank}), seen.data(), mode_slice_bytes)));
         const std::int32_t writer = (rank + job.size() - 1) % job.size();
         ASSERT_EQ(seen, std::vector<std::int64_t>(words, 1000 * round + writer));
       }
@@ -134,7 +134,7 @@ TEST(AccessModePhases, BeginAfterAllEarlierOperations) {
 // All ranks add to all slices. In an accumulate_only phase they add to the same elements; in a
 // phase without conflicts each rank has its own part of every slice.
 std::vector<std::int64_t> sums_in_phase(Job& job, AccessMode mode, Conflicts conflicts) {
-  Region region = Region::allocate(job.world(), slice_bytes).value();
+  Region region = Region::allocate(job.world(), mode_slice_bytes).value();
   EXPECT_TRUE(ok(region.set_access_mode(mode, conflicts)));
   const std::size_t part = words / static_cast<std::size_t>(job.size());
   const bool is_apart = conflicts == Conflicts::none;
@@ -160,7 +160,7 @@ std::vector<std::int64_t> sums_in_phase(Job& job, AccessMode mode, Conflicts con
   }
   EXPECT_TRUE(ok(region.set_access_mode(AccessMode::any)));
   std::vector<std::int64_t> sums(words);
-  EXPECT_TRUE(ok(get(job, region.at(neighbour(job)), sums.data(), slice_bytes)));
+  EXPECT_TRUE(ok(get(job, region.at(neighbour(job)), sums.data(), mode_slice_bytes)));
   EXPECT_TRUE(ok(job.barrier()));
   return sums;
 }
@@ -199,7 +199,7 @@ TEST(AccessModePhases, OfSumsAreExact) {
 
 TEST(AccessModePhases, AreTheSameOnAllMembers) {
   on_ranks([](Job& job) {
-    Region region = Region::allocate(job.world(), slice_bytes, {.name = "rho"}).value();
+    Region region = Region::allocate(job.world(), mode_slice_bytes, {.name = "rho"}).value();
     const auto none = static_cast<AccessMode>(17);
     const bool is_last = job.rank().value == job.size() - 1;
     EXPECT_TRUE(fails(region.set_access_mode(is_last ? none : AccessMode::read_only),
@@ -226,8 +226,8 @@ TEST(AccessModePhases, AreTheSameOnAllMembers) {
 // cached.
 TEST(AccessModePhases, ApplyToOneRegionOnly) {
   on_ranks([](Job& job) {
-    Region one = Region::allocate(job.world(), slice_bytes).value();
-    Region other = Region::allocate(job.world(), slice_bytes).value();
+    Region one = Region::allocate(job.world(), mode_slice_bytes).value();
+    Region other = Region::allocate(job.world(), mode_slice_bytes).value();
     const TeamRank next = neighbour(job);
     for (std::int64_t round = 0; round < 50; ++round) {
       ASSERT_TRUE(ok(one.set_access_mode(round % 2 == 0 ? AccessMode::read_only

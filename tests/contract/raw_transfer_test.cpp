@@ -29,11 +29,11 @@ using test::on_ranks;
 using test::random_in;
 using test::SharedSeed;
 
-constexpr std::size_t slice_bytes = std::size_t{128} * 1024;
+constexpr std::size_t raw_slice_bytes = std::size_t{128} * 1024;
 
 // A region, and the addresses of its slices, as ARMCI programs use them.
 struct Named {
-  explicit Named(Job& job, std::size_t bytes = slice_bytes)
+  explicit Named(Job& job, std::size_t bytes = raw_slice_bytes)
       : region(Region::allocate(job.world(), bytes).value()) {
     for (std::int32_t rank = 0; rank < job.size(); ++rank) {
       pointers.push_back(static_cast<std::byte*>(region.raw_pointer(TeamRank{rank})));
@@ -147,7 +147,7 @@ TEST(RawTransfer, MovesRandomShapesAsTheModelDoes) {
     std::mt19937_64 random = seed.generator(job.rank().value);
     const Named memory(job);
     const TeamRank target = neighbour(job);
-    test::ModelMemory model(1, slice_bytes);
+    test::ModelMemory model(1, raw_slice_bytes);
     for (int round = 0; round < tessera::test::rounds(40); ++round) {
       const CopyShape shape =
           test::random_disjoint_shape(random, round % (max_stride_levels + 1),
@@ -155,14 +155,14 @@ TEST(RawTransfer, MovesRandomShapesAsTheModelDoes) {
       const auto extent = shape.remote_extent();
       const auto local_extent = shape.local_extent();
       const auto offset = static_cast<std::uint64_t>(random_in(
-          random, -extent.lowest, static_cast<std::int64_t>(slice_bytes) - extent.highest));
+          random, -extent.lowest, static_cast<std::int64_t>(raw_slice_bytes) - extent.highest));
       test::Side local = test::make_side(random, local_extent.lowest, local_extent.highest, 0);
       ASSERT_TRUE(ok(round % 2 == 0
                          ? put(job, memory.raw(target, offset), local.at(0), shape)
                          : put_async(job, memory.raw(target, offset), local.at(0), shape).wait()));
       model.put(0, offset, local.at(0), shape);
-      std::vector<std::byte> slice(slice_bytes);
-      ASSERT_TRUE(ok(get(job, memory.raw(target), slice.data(), slice_bytes)));
+      std::vector<std::byte> slice(raw_slice_bytes);
+      ASSERT_TRUE(ok(get(job, memory.raw(target), slice.data(), raw_slice_bytes)));
       ASSERT_EQ(slice, model.slice(0)) << test::describe(shape);
       test::Side expected = local;
       model.get(0, offset, expected.at(0), shape);
@@ -310,7 +310,7 @@ TEST(RawTransfer, RefusesListsThatDontMatch) {
     const RunList null_source{apart, with_null, 8};
     EXPECT_TRUE(fails(put(job, rank, RunLists(&null_source, 1)), Code::invalid_argument,
                       {"null local buffer"}));
-    std::array<void*, 2> beyond{memory.at(target, 8), memory.at(target, slice_bytes - 4)};
+    std::array<void*, 2> beyond{memory.at(target, 8), memory.at(target, raw_slice_bytes - 4)};
     const RunList too_far{beyond, sources, 8};
     EXPECT_TRUE(
         fails(put(job, rank, RunLists(&too_far, 1)), Code::out_of_range, {"do not lie in"}));
@@ -331,8 +331,8 @@ TEST(RawTransfer, ReportsWhatIsWrongWithAnAddress) {
                       Code::invalid_argument, {"there is no rank", "the job has ranks 0 to"}));
     EXPECT_TRUE(fails(put(job, RawAddress{WorldRank{-1}, memory.at(target)}, &word, 8),
                       Code::invalid_argument, {"there is no rank -1"}));
-    EXPECT_TRUE(fails(put(job, memory.raw(target, slice_bytes - 4), &word, 8), Code::out_of_range,
-                      {"do not lie in"}));
+    EXPECT_TRUE(fails(put(job, memory.raw(target, raw_slice_bytes - 4), &word, 8),
+                      Code::out_of_range, {"do not lie in"}));
     EXPECT_TRUE(fails(get(job, memory.raw(target), nullptr, 8), Code::invalid_argument,
                       {"null local buffer"}));
     if (job.size() > 1) {

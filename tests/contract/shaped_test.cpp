@@ -27,7 +27,7 @@ using test::on_ranks;
 using test::random_in;
 using test::SharedSeed;
 
-constexpr std::size_t slice_bytes = std::size_t{128} * 1024;
+constexpr std::size_t shaped_slice_bytes = std::size_t{128} * 1024;
 
 // A shape, its offset in a slice, and local memory for it.
 struct PlacedShape {
@@ -41,8 +41,8 @@ PlacedShape place_shape(std::mt19937_64& random, const CopyShape& shape) {
   placed.shape = shape;
   const CopyShape::Extent remote = shape.remote_extent();
   const CopyShape::Extent local = shape.local_extent();
-  placed.offset = static_cast<std::uint64_t>(
-      random_in(random, -remote.lowest, static_cast<std::int64_t>(slice_bytes) - remote.highest));
+  placed.offset = static_cast<std::uint64_t>(random_in(
+      random, -remote.lowest, static_cast<std::int64_t>(shaped_slice_bytes) - remote.highest));
   placed.local = test::make_side(random, local.lowest, local.highest,
                                  static_cast<std::size_t>(random_in(random, 0, 8)));
   return placed;
@@ -59,7 +59,7 @@ PlacedShape random_placed_shape(std::mt19937_64& random, int levels) {
 // Compares the slice of this rank, which only the rank before writes.
 void compare_slice(Job& job, const Region& region, TeamRank target, ModelMemory& model,
                    const CopyShape& shape) {
-  std::vector<std::byte> slice(slice_bytes);
+  std::vector<std::byte> slice(shaped_slice_bytes);
   ASSERT_TRUE(ok(get(job, region.at(target), slice.data(), slice.size())));
   ASSERT_EQ(slice, model.slice(0)) << test::describe(shape);
 }
@@ -68,9 +68,9 @@ TEST(ShapedPut, AgreesWithTheModelForRandomShapes) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(job.rank().value);
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), shaped_slice_bytes).value();
     const TeamRank target = neighbour(job);
-    ModelMemory model(1, slice_bytes);
+    ModelMemory model(1, shaped_slice_bytes);
     for (int round = 0; round < tessera::test::rounds(90); ++round) {
       PlacedShape placed = random_placed_shape(random, round % (max_stride_levels + 1));
       const RemoteAddress at = region.at(target, placed.offset);
@@ -89,11 +89,11 @@ TEST(ShapedGet, AgreesWithTheModelForRandomShapes) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(job.rank().value);
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), shaped_slice_bytes).value();
     const TeamRank target = neighbour(job);
-    ModelMemory model(1, slice_bytes);
+    ModelMemory model(1, shaped_slice_bytes);
     test::fill(random, model.slice(0));
-    ASSERT_TRUE(ok(put(job, region.at(target), model.slice(0).data(), slice_bytes)));
+    ASSERT_TRUE(ok(put(job, region.at(target), model.slice(0).data(), shaped_slice_bytes)));
     for (int round = 0; round < tessera::test::rounds(180); ++round) {
       PlacedShape placed = random_placed_shape(random, round % (max_stride_levels + 1));
       test::Side expected = placed.local;
@@ -162,7 +162,7 @@ std::vector<Fragment> random_fragments(std::mt19937_64& random, std::byte* local
   while (list.size() < 300) {
     const auto bytes = static_cast<std::size_t>(
         random_in(random, 0, 9) == 0 ? random_in(random, 0, 900) : random_in(random, 0, 40));
-    if (at + bytes > slice_bytes) {
+    if (at + bytes > shaped_slice_bytes) {
       break;
     }
     list.push_back({local + at, at, bytes});
@@ -175,10 +175,10 @@ TEST(ScatteredPut, AgreesWithTheModelInAnyOrder) {
   on_ranks([](Job& job) {
     const SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(job.rank().value);
-    Region region = Region::allocate(job.world(), slice_bytes).value();
+    Region region = Region::allocate(job.world(), shaped_slice_bytes).value();
     const TeamRank target = neighbour(job);
-    ModelMemory model(1, slice_bytes);
-    std::vector<std::byte> local(slice_bytes);
+    ModelMemory model(1, shaped_slice_bytes);
+    std::vector<std::byte> local(shaped_slice_bytes);
     for (int round = 0; round < tessera::test::rounds(20); ++round) {
       test::fill(random, local);
       std::vector<Fragment> list = random_fragments(random, local.data());
@@ -207,14 +207,14 @@ TEST(ScatteredGet, AgreesWithTheModelAndOffsetsAreRelative) {
     const SharedSeed seed(job);
     std::mt19937_64 random = seed.generator(job.rank().value);
     constexpr std::uint64_t start = 1000;
-    Region region = Region::allocate(job.world(), slice_bytes + start).value();
+    Region region = Region::allocate(job.world(), shaped_slice_bytes + start).value();
     const TeamRank target = neighbour(job);
-    std::vector<std::byte> remote(slice_bytes);
+    std::vector<std::byte> remote(shaped_slice_bytes);
     test::fill(random, remote);
     ASSERT_TRUE(ok(put(job, region.at(target, start), remote.data(), remote.size())));
     for (int round = 0; round < 10; ++round) {
-      std::vector<std::byte> local(slice_bytes);
-      std::vector<std::byte> expected(slice_bytes);
+      std::vector<std::byte> local(shaped_slice_bytes);
+      std::vector<std::byte> expected(shaped_slice_bytes);
       std::vector<Fragment> list = random_fragments(random, local.data());
       std::shuffle(list.begin(), list.end(), random);
       for (const Fragment& each : list) {

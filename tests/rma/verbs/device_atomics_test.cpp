@@ -20,7 +20,7 @@ namespace {
 
 using ::tessera::test::rounds;
 
-constexpr std::size_t slice_bytes = std::size_t{1} << 20;
+constexpr std::size_t atomics_slice_bytes = std::size_t{1} << 20;
 const RegionOptions by_device{.atomics = Atomics::device};
 
 class DeviceAtomics : public WithinLimit {
@@ -43,7 +43,7 @@ class DeviceAtomics : public WithinLimit {
 TEST_F(DeviceAtomics, AreOneDeviceRequestAndNoAgentRequest) {
   RdmaJob rdma_job;
   rdma_job.act(
-      slice_bytes,
+      atomics_slice_bytes,
       [&](Job& job, Region& region) {
         const RemoteAddress at = region.at(far_team_rank);
         get_ready(rdma_job, job, region);
@@ -66,7 +66,7 @@ TEST_F(DeviceAtomics, AreOneDeviceRequestAndNoAgentRequest) {
 TEST_F(DeviceAtomics, SwapByComparingWithAGuessAndThenWithTheOldValue) {
   RdmaJob rdma_job;
   rdma_job.act(
-      slice_bytes,
+      atomics_slice_bytes,
       [&](Job& job, Region& region) {
         const RemoteAddress at = region.at(far_team_rank);
         constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
@@ -84,7 +84,7 @@ TEST_F(DeviceAtomics, SwapByComparingWithAGuessAndThenWithTheOldValue) {
 TEST_F(DeviceAtomics, OfTheOwnNodeUseTheDeviceToo) {
   RdmaJob rdma_job;
   rdma_job.act(
-      slice_bytes,
+      atomics_slice_bytes,
       [&](Job& job, Region& region) {
         const RemoteAddress own = region.at(TeamRank{0});
         ASSERT_TRUE(ok(fetch_add(job, own, std::int64_t{4})));
@@ -102,7 +102,7 @@ TEST_F(DeviceAtomics, OfTheOwnNodeUseTheDeviceToo) {
 TEST_F(DeviceAtomics, FollowEarlierRequestsToTheAgent) {
   RdmaJob rdma_job;
   rdma_job.act(
-      slice_bytes,
+      atomics_slice_bytes,
       [&](Job& job, Region& region) {
         const RemoteAddress at = region.at(far_team_rank);
         const std::int64_t three = 3;
@@ -121,7 +121,7 @@ TEST_F(DeviceAtomics, FollowEarlierRequestsToTheAgent) {
 TEST_F(DeviceAtomics, OfFourBytesAreRefused) {
   RdmaJob rdma_job;
   rdma_job.act(
-      slice_bytes,
+      atomics_slice_bytes,
       [&](Job& job, Region& region) {
         rdma_job.network().start_trace();
         for (const std::int32_t member : {0, 1}) {
@@ -151,7 +151,7 @@ TEST_F(DeviceAtomics, UseProcessorsIfOneNodesDeviceHasNone) {
     devices[without].attributes.atomic_cap = IBV_ATOMIC_NONE;
     RdmaJob rdma_job({.devices = devices});
     rdma_job.act(
-        slice_bytes,
+        atomics_slice_bytes,
         [&](Job& job, Region& region) {
           const RemoteAddress at = region.at(far_team_rank);
           EXPECT_EQ(region.options().atomics, Atomics::device);
@@ -172,12 +172,12 @@ TEST_F(DeviceAtomics, UseProcessorsInMemoryThatDevicesDoNotReach) {
   RdmaJob rdma_job;
   rdma_job.run([&](Job& job) {
     alignas(64) std::array<std::int64_t, 8> own{};
-    auto sparse =
-        Region::allocate(job.world(), slice_bytes, {.sparse = true, .atomics = Atomics::device});
+    auto sparse = Region::allocate(job.world(), atomics_slice_bytes,
+                                   {.sparse = true, .atomics = Atomics::device});
     auto attached = Region::attach(job.world(), own.data(), sizeof own, by_device);
     auto of_one = job.world().split(job.rank().value, 0);
     ASSERT_TRUE(ok(of_one));
-    auto alone = Region::allocate(*of_one, slice_bytes, by_device);
+    auto alone = Region::allocate(*of_one, atomics_slice_bytes, by_device);
     for (auto* const each : {&sparse, &attached}) {
       ASSERT_TRUE(ok(*each));
       EXPECT_EQ((*each)->atomics(), Atomics::separate);
@@ -194,7 +194,7 @@ TEST_F(DeviceAtomics, UseProcessorsInMemoryThatDevicesDoNotReach) {
 
 TEST_F(DeviceAtomics, OfOtherRegionsStayRequests) {
   RdmaJob rdma_job;
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(atomics_slice_bytes, [&](Job& job, Region& region) {
     EXPECT_EQ(region.atomics(), Atomics::separate);
     rdma_job.network().start_trace();
     ASSERT_TRUE(ok(fetch_add(job, region.at(far_team_rank), std::int64_t{1})));
@@ -235,7 +235,7 @@ TEST_F(DeviceAtomics, NeverFallBackToAnotherMethod) {
   constexpr int of_devices = 4;  // while devices are opened, before connections exist
   rdma_job.network().fail(FakeVerbs::Call::create_qp, ENOMEM, of_devices, -1);
   rdma_job.act(
-      slice_bytes,
+      atomics_slice_bytes,
       [&](Job& job, Region& region) {
         ASSERT_EQ(region.atomics(), Atomics::device);
         for (const std::int32_t member : {0, 1}) {
@@ -253,7 +253,7 @@ TEST_F(DeviceAtomics, NeverFallBackToAnotherMethod) {
 TEST_F(DeviceAtomics, ReportWhyTheMemoryIsNotRegistered) {
   RdmaJob rdma_job;
   rdma_job.act(
-      slice_bytes,
+      atomics_slice_bytes,
       [&](Job& job, Region& region) {
         ASSERT_TRUE(ok(job.fence(far)));
         rdma_job.network().limit_memlock(rdma_job.network().registered_bytes() +
@@ -281,7 +281,7 @@ TEST_F(DeviceAtomics, OfALostNodeReportIt) {
   for (const Case& each : cases) {
     RdmaJob rdma_job;
     rdma_job.act(
-        slice_bytes,
+        atomics_slice_bytes,
         [&](Job& job, Region& region) {
           get_ready(rdma_job, job, region);
           rdma_job.network().break_next(each.kind, IBV_WC_RETRY_EXC_ERR);

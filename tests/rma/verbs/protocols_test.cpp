@@ -15,7 +15,7 @@
 namespace tessera::rma::test {
 namespace {
 
-constexpr std::size_t slice_bytes = std::size_t{24} << 20;
+constexpr std::size_t protocols_slice_bytes = std::size_t{24} << 20;
 constexpr std::size_t one_mib = std::size_t{1} << 20;
 
 class VerbsProtocols : public WithinLimit {
@@ -24,7 +24,7 @@ class VerbsProtocols : public WithinLimit {
   static void fill(RdmaJob& rdma_job, Job& job, Region& region,
                    const std::vector<std::byte>& bytes) {
     std::copy(bytes.begin(), bytes.end(), rdma_job.slice(1));
-    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, slice_bytes - 16), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, protocols_slice_bytes - 16), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
     rdma_job.network().start_trace();
   }
@@ -43,7 +43,7 @@ class VerbsProtocols : public WithinLimit {
 TEST_F(VerbsProtocols, LetTheOtherEndWriteRequestedData) {
   RdmaJob rdma_job;
   ask_for_all(rdma_job);
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(protocols_slice_bytes, [&](Job& job, Region& region) {
     const auto sent = pattern(9 * one_mib + 7, 1);
     fill(rdma_job, job, region, sent);
     std::vector<std::byte> back(sent.size());
@@ -58,7 +58,7 @@ TEST_F(VerbsProtocols, LetTheOtherEndWriteRequestedData) {
 TEST_F(VerbsProtocols, ReadShortDataDirectly) {
   RdmaJob rdma_job;
   ask_for_all(rdma_job);
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(protocols_slice_bytes, [&](Job& job, Region& region) {
     const auto sent = pattern(4000, 2);
     fill(rdma_job, job, region, sent);
     std::vector<std::byte> back(sent.size());
@@ -72,7 +72,7 @@ TEST_F(VerbsProtocols, ReadShortDataDirectly) {
 TEST_F(VerbsProtocols, GatherRowsInPlaceAndWriteThemTogether) {
   RdmaJob rdma_job;
   ask_for_all(rdma_job);
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(protocols_slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 1024;
     constexpr std::int64_t count = 40;
     const auto sent = pattern(3 * row * count, 3);
@@ -95,7 +95,7 @@ TEST_F(VerbsProtocols, RequestMoreRowsThanFitInTheQueue) {
   RdmaJob rdma_job;
   ask_for_all(rdma_job);
   rdma_job.settings().direct_row = 64;
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(protocols_slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 64;
     constexpr std::int64_t count = 20'000;
     const auto sent = pattern(3 * row * count, 4);
@@ -119,7 +119,7 @@ TEST_F(VerbsProtocols, RequestMoreRowsThanFitInTheQueue) {
 TEST_F(VerbsProtocols, RequestBackwardsAndAcrossSlabs) {
   RdmaJob rdma_job;
   ask_for_all(rdma_job);
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(protocols_slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t row = 4096;
     constexpr std::int64_t count = 5'000;
     const auto sent = pattern(row * count, 5);
@@ -141,7 +141,7 @@ TEST_F(VerbsProtocols, RequestBackwardsAndAcrossSlabs) {
 TEST_F(VerbsProtocols, RequestAfterOtherRequestsWithoutAFence) {
   RdmaJob rdma_job;
   ask_for_all(rdma_job);
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(protocols_slice_bytes, [&](Job& job, Region& region) {
     std::vector<std::int64_t> ones(one_mib / 8, 1);
     fill(rdma_job, job, region, std::vector<std::byte>(one_mib));
     ASSERT_TRUE(ok(accumulate(job, region.at(far_team_rank), ones.data(), one_mib,
@@ -157,7 +157,7 @@ TEST_F(VerbsProtocols, ContinueWithoutRegistrationIfItIsRefused) {
   for (const char* const way : {"read", "assisted"}) {
     RdmaJob rdma_job;
     rdma_job.settings().verbs_get = way;
-    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+    rdma_job.act(protocols_slice_bytes, [&](Job& job, Region& region) {
       const auto sent = pattern(3 * one_mib, 6);
       fill(rdma_job, job, region, sent);
       std::vector<std::byte> back(sent.size());
@@ -174,7 +174,7 @@ TEST_F(VerbsProtocols, ContinueWithoutRegistrationIfItIsRefused) {
 TEST_F(VerbsProtocols, RegisterLongMemoryInParts) {
   RdmaJob rdma_job;
   rdma_job.settings().verbs_chunk_kib = 1024;
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(protocols_slice_bytes, [&](Job& job, Region& region) {
     const auto sent = pattern(8 * one_mib, 7);
     fill(rdma_job, job, region, {});
     std::vector<std::size_t> parts;
@@ -206,7 +206,7 @@ TEST_F(VerbsProtocols, RegisterWholeMemoryOrNoneAsSettingsRequire) {
     RdmaJob rdma_job;
     rdma_job.settings().verbs_chunk_kib = each.chunk_kib;
     rdma_job.settings().verbs_register = each.way;
-    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+    rdma_job.act(protocols_slice_bytes, [&](Job& job, Region& region) {
       const auto sent = pattern(8 * one_mib, 8);
       fill(rdma_job, job, region, {});
       std::vector<std::size_t> parts;
@@ -231,7 +231,7 @@ TEST_F(VerbsProtocols, CarryWordsAsSettingsRequire) {
   for (const bool by_device : {true, false}) {
     RdmaJob rdma_job;
     rdma_job.settings().verbs_small_transfers = by_device ? "device" : "requests";
-    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+    rdma_job.act(protocols_slice_bytes, [&](Job& job, Region& region) {
       fill(rdma_job, job, region, {});
       ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, 64), std::int64_t{77})));
       EXPECT_EQ(rdma_job.posted(IBV_WR_RDMA_WRITE).size(), by_device ? 1U : 0U);

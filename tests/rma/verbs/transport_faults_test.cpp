@@ -19,7 +19,7 @@
 namespace tessera::rma::test {
 namespace {
 
-constexpr std::size_t slice_bytes = std::size_t{2} << 20;
+constexpr std::size_t faults_slice_bytes = std::size_t{2} << 20;
 constexpr std::size_t long_bytes = 200'000;
 
 // An operation on the far rank, with what completes it there.
@@ -38,7 +38,8 @@ Status put_and_fence(Job& job, Region& region, std::size_t bytes) {
 // If a get succeeds its result must be right.
 Status get_zeroes(Job& job, Region& region, std::size_t bytes) {
   std::vector<std::byte> back(bytes, std::byte{0x55});
-  TESSERA_RETURN_IF_ERROR(get(job, region.at(far_team_rank, slice_bytes / 2), back.data(), bytes));
+  TESSERA_RETURN_IF_ERROR(
+      get(job, region.at(far_team_rank, faults_slice_bytes / 2), back.data(), bytes));
   EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](std::byte each) {
     return each == std::byte{0};
   })) << "a wrong result was returned as success";
@@ -96,7 +97,7 @@ class VerbsFaults : public WithinLimit {
  protected:
   // Rank 0 has a connection to both others, and runs `scene`. At the end it reaches rank 2.
   static void run_as_rank_0(RdmaJob& rdma_job, const std::function<void(Job&, Region&)>& scene) {
-    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+    rdma_job.act(faults_slice_bytes, [&](Job& job, Region& region) {
       ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank), std::int64_t{0})));
       ASSERT_TRUE(ok(put_value(job, region.at(other_member), std::int64_t{3})));
       ASSERT_TRUE(ok(job.fence(far)));
@@ -212,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(Each, VerbsFailure,
 TEST_F(VerbsFaults, AgentsSleepWhenAConnectionIsLost) {
   for (int round = 0; round < 10 && !HasFailure(); ++round) {
     RdmaJob rdma_job;
-    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+    rdma_job.act(faults_slice_bytes, [&](Job& job, Region& region) {
       ASSERT_TRUE(ok(add(job, region)));
       rdma_job.network().break_next(IBV_WC_SEND, IBV_WC_RETRY_EXC_ERR);
       EXPECT_FALSE(ok(add(job, region)));
@@ -224,7 +225,7 @@ TEST_F(VerbsFaults, AgentsSleepWhenAConnectionIsLost) {
 // This side's device is gone: no node is reachable.
 TEST_F(VerbsFaults, RemovedDeviceEndsPendingOperations) {
   RdmaJob rdma_job({.ranks = 3});
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(faults_slice_bytes, [&](Job& job, Region& region) {
     const auto data = pattern(long_bytes, 12);
     std::vector<std::byte> back(long_bytes);
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), data.data(), long_bytes)));
@@ -245,7 +246,7 @@ TEST_F(VerbsFaults, RemovedDeviceEndsPendingOperations) {
 // Whatever the device did with the requests, no completion reports it any longer.
 TEST_F(VerbsFaults, CompletionQueueThatFailsEndsPendingOperations) {
   RdmaJob rdma_job;
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(faults_slice_bytes, [&](Job& job, Region& region) {
     const auto data = pattern(long_bytes, 13);
     ASSERT_TRUE(ok(put(job, region.at(far_team_rank), data.data(), long_bytes)));
     ASSERT_TRUE(ok(add(job, region)));
@@ -260,7 +261,7 @@ TEST_F(VerbsFaults, CompletionQueueThatFailsEndsPendingOperations) {
 
 // All operations complete with the right result, by any transport.
 void work(Job& job) {
-  auto region = Region::allocate(job.world(), slice_bytes);
+  auto region = Region::allocate(job.world(), faults_slice_bytes);
   ASSERT_TRUE(ok(region));
   ASSERT_TRUE(ok(job.barrier()));
   const TeamRank next = neighbour(job);

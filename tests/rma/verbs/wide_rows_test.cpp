@@ -16,7 +16,7 @@
 namespace tessera::rma::test {
 namespace {
 
-constexpr std::size_t slice_bytes = std::size_t{1} << 20;
+constexpr std::size_t wide_slice_bytes = std::size_t{1} << 20;
 constexpr std::size_t row = 1024;  // 128 doubles
 constexpr std::int64_t rows = 128;
 constexpr std::size_t patch_bytes = row * rows;
@@ -74,7 +74,7 @@ class VerbsWideRows : public WithinLimit {
   }
   /// Registers the slice, and leaves nothing to fence.
   static void warm_up(Job& job, Region& region) {
-    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, slice_bytes - 16), 1.0)));
+    ASSERT_TRUE(ok(put_value(job, region.at(far_team_rank, wide_slice_bytes - 16), 1.0)));
     ASSERT_TRUE(ok(job.fence(far)));
   }
   /// Puts a patch from `array` and gets it back; returns the number of registrations.
@@ -106,7 +106,7 @@ class VerbsWideRows : public WithinLimit {
 TEST_F(VerbsWideRows, OfTheArenaUseTheDevice) {
   for (const std::size_t columns : {1024U, 8192U}) {
     RdmaJob rdma_job;
-    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+    rdma_job.act(wide_slice_bytes, [&](Job& job, Region& region) {
       const std::size_t leading = columns * sizeof(double);
       auto memory = job.allocate_local(rows * leading);
       ASSERT_TRUE(ok(memory));
@@ -124,7 +124,7 @@ TEST_F(VerbsWideRows, OfTheArenaUseTheDevice) {
 // Each slab of the arena has its own keys.
 TEST_F(VerbsWideRows, OfTheArenaMayCrossSlabs) {
   RdmaJob rdma_job;
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(wide_slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 512 * 1024;  // 64 MiB in all
     auto memory = job.allocate_local(rows * leading);
     ASSERT_TRUE(ok(memory));
@@ -141,7 +141,7 @@ TEST_F(VerbsWideRows, OfTheArenaMayCrossSlabs) {
 
 TEST_F(VerbsWideRows, OfRegisteredMemoryUseTheDevice) {
   RdmaJob rdma_job;
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(wide_slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 6 * row;  // all of it fits the slice
     const Mapping array(rows * leading, Mapping::Pages::all);
     warm_up(job, region);
@@ -156,7 +156,7 @@ TEST_F(VerbsWideRows, OfRegisteredMemoryUseTheDevice) {
 TEST_F(VerbsWideRows, AreRegisteredOnceIfASettingSelectsTheDevice) {
   for (const std::size_t columns : {1024U, 8192U}) {
     RdmaJob rdma_job;
-    rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+    rdma_job.act(wide_slice_bytes, [&](Job& job, Region& region) {
       const std::size_t leading = columns * sizeof(double);
       const Mapping array(rows * leading, Mapping::Pages::all);
       warm_up(job, region);
@@ -171,7 +171,7 @@ TEST_F(VerbsWideRows, AreRegisteredOnceIfASettingSelectsTheDevice) {
 // The gap would cost more than a separate registration.
 TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutTheGapsBetween) {
   RdmaJob rdma_job;
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(wide_slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t far_apart = std::size_t{256} << 20;
     const Mapping array(far_apart + row, Mapping::Pages::as_written);
     const auto sent = pattern(2 * row, 7);
@@ -196,7 +196,7 @@ TEST_F(VerbsWideRows, FarApartAreRegisteredWithoutTheGapsBetween) {
 // If nothing can be registered they are packed, and arrive.
 TEST_F(VerbsWideRows, ArePackedIfRegistrationIsRefused) {
   RdmaJob rdma_job;
-  rdma_job.act(slice_bytes, [&](Job& job, Region& region) {
+  rdma_job.act(wide_slice_bytes, [&](Job& job, Region& region) {
     constexpr std::size_t leading = 64 * 1024;
     const Mapping array(rows * leading, Mapping::Pages::all);
     warm_up(job, region);
