@@ -7,15 +7,21 @@
 set(tessera_unity_batch 10)
 # Tests have more code in each source.
 set(tessera_unity_batch_of_tests 5)
-# Sources that are compiled alone, by the beginning of their path: C sources, those that take as long as
-# other batches, and those whose macros or system headers contradict others.
+# Sources that are compiled alone, by the beginning of their path: C sources, and those whose macros,
+# using directives or system headers contradict others.
 set(tessera_compiled_alone
   apps/spmv/partition_metis.cpp apps/spmv/partition_scotch.cpp
   rma/server/wire/wire.cpp rma/transport/tcp/tcp.cpp
   tests/arrays/ranks/array_values_test.cpp
   tests/fuzz/ tests/rdma-vm/
   tests/support/failing_new.cpp
-  tests/rma/log_test.cpp tests/rma/memory_test.cpp)
+  tests/rma/log_test.cpp tests/rma/memory_test.cpp
+  # Without precompiled headers: see precompile.cmake.
+  apps/tool/info.cpp bench/support/machine.cpp
+  tests/apps/ccsd/equations_test.cpp tests/apps/spmv/public_matrices_test.cpp
+  tests/arrays/ranks/array_test.cpp tests/arrays/ranks/creation_test.cpp
+  tests/arrays/ranks/halo_accumulate_test.cpp tests/arrays/ranks/sections_test.cpp
+  tests/regression/jobs_test.cpp)
 
 # All targets that were created in a folder and below.
 function(tessera_list_targets folder result)
