@@ -109,6 +109,9 @@ Status Session::finish() {
     }
   }
   Records::clear();
+  for (const auto& [number, factor] : factors) {
+    record(factor->free());
+  }
   default_ = nullptr;
   groups_.at(Group::world)->team.set_options({});
   groups_.clear();

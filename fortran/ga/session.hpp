@@ -53,6 +53,8 @@ class Session {
   rma::armci::Session& below;
   std::optional<rma::LockSet> mutexes;
   std::int64_t mutex_count = 0;
+  /// Cholesky factors that ga_llt_f keeps, by their numbers: arrays of doubles.
+  std::map<std::int64_t, std::shared_ptr<arrays::ArrayBase>> factors;
   std::int64_t limit = -1;          ///< bytes of arrays in this process; negative: none
   std::int64_t allocated = 0;       ///< bytes of arrays in this process
   std::int64_t most_allocated = 0;  ///< the most so far

@@ -2,12 +2,17 @@
 //
 // Systems of equations with matrices of doubles, as GA has them. Functions that factor by Cholesky
 // return 0 or the order of the first leading part that is not positive definite.
+//
+// llt_f puts the factor in the array if its number is -1. With any other number the array keeps its
+// values: the factor is kept apart, and the number becomes that of the kept factor. One llt_s or
+// llt_i uses it and frees it. Numbers are those of this process; the session's end frees the rest.
 #include "linalg/solve.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
-#include <string_view>
+#include <memory>
 #include <utility>
 
 #include "arrays/elementwise.hpp"
@@ -15,6 +20,7 @@
 #include "arrays/transform.hpp"
 #include "fortran/ga/matrices.hpp"
 #include "fortran/ga/operations.hpp"
+#include "fortran/ga/session.hpp"
 #include "linalg/factor.hpp"
 
 namespace tessera::ga {
@@ -65,23 +71,73 @@ Status for_each(const Record& a, const Act& act) {
 }
 
 // Collective. The first row with a zero on the diagonal, from 1; 0 if there is none.
-Result<std::int64_t> find_zero(const Record& a) {
+Result<std::int64_t> find_zero(arrays::Array<double>& factor) {
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   std::int64_t first = none;
-  TESSERA_RETURN_IF_ERROR(for_each(a, [&](std::int64_t row, std::int64_t column, double element) {
-    first = row == column && element == 0 ? std::min(first, row + 1) : first;
-  }));
-  TESSERA_ASSIGN_OR_RETURN(first, a.array().team().allreduce(first, rma::Reduction::min));
+  TESSERA_RETURN_IF_ERROR(
+      arrays::for_each_element(factor, [&](const Index& at, const double& element) {
+        const bool is_zero = at[0] == at[1] && element == 0;
+        first = is_zero ? std::min(first, at[0] + 1) : first;
+      }));
+  TESSERA_ASSIGN_OR_RETURN(first, factor.team().allreduce(first, rma::Reduction::min));
   return first == none ? 0 : first;
 }
 
-// GA keeps factors in its memory between calls under such a number.
-Status check_kept(std::int64_t kept) {
-  return kept == -1
-             ? Status()
-             : Status::error(Code::unsupported,
-                             fmt::format("a factor that GA keeps in its memory, number {}", kept))
-                   .hint("give -1: the factor is in the array");
+using Factor = std::shared_ptr<arrays::ArrayBase>;
+constexpr std::int64_t in_array = -1;
+
+linalg::MatrixPatch<double> matrix_of_factor(const Factor& factor) {
+  auto& array = static_cast<arrays::Array<double>&>(*factor);
+  return {array, array.box(), fortran_view};
+}
+
+// Local. A number above all others: the session frees factors in the order of their creation.
+std::int64_t keep_factor(Factor factor) {
+  auto& all = Session::current()->factors;
+  const std::int64_t number = all.empty() ? 1 : all.rbegin()->first + 1;
+  all.emplace(number, std::move(factor));
+  return number;
+}
+
+// Local. The factor of `a` with this number: the array itself or a kept one.
+Result<Factor> find_factor(const Record& a, std::int64_t number) {
+  if (number == in_array) {
+    return a.shared_array();
+  }
+  const auto& all = Session::current()->factors;
+  const auto found = all.find(number);
+  if (found == all.end()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("there is no kept factor with the number {}", number))
+        .hint("one ga_llt_s or ga_llt_i uses the factor that ga_llt_f kept; -1: the array has it");
+  }
+  if (found->second->extents() != a.extents()) {
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the kept factor {} is {}, but {} is {}", number,
+                                     arrays::to_string(found->second->extents()), a.describe(),
+                                     arrays::to_string(a.extents())));
+  }
+  return found->second;
+}
+
+// Collective. Frees the factor if it is a kept one.
+Status end_factor(const Factor& factor, std::int64_t number) {
+  if (number == in_array) {
+    return {};
+  }
+  Session::current()->factors.erase(number);
+  return factor->free();
+}
+
+// Collective. `a` becomes the inverse of the matrix with this factor.
+Status invert_by_factor(Record& a, const Factor& factor, Triangle triangle) {
+  auto& array = array_of<double>(a);
+  TESSERA_ASSIGN_OR_RETURN(auto inverse, array.duplicate(a.plan.name + " (inverse)"));
+  TESSERA_RETURN_IF_ERROR(arrays::fill_diagonal(inverse, 1.0));
+  TESSERA_RETURN_IF_ERROR(linalg::solve_cholesky(
+      matrix_of_factor(factor), {inverse, inverse.box(), fortran_view}, {.triangle = triangle}));
+  TESSERA_RETURN_IF_ERROR(arrays::copy(inverse, array));
+  return inverse.free();
 }
 
 }  // namespace
@@ -133,34 +189,48 @@ Result<std::int64_t> cholesky(char letter, Record& a) {
   return info;
 }
 
-Result<std::int64_t> llt_f(char letter, Record& a, std::int64_t kept) {
-  TESSERA_RETURN_IF_ERROR(check_kept(kept));
-  return cholesky(letter, a);
-}
-
-Status llt_s(char letter, Record& a, Record& b, std::int64_t kept) {
-  TESSERA_RETURN_IF_ERROR(check_kept(kept));
-  TESSERA_RETURN_IF_ERROR(check_system(a, b));
-  TESSERA_ASSIGN_OR_RETURN(const Triangle triangle, triangle_of(letter));
-  return linalg::solve_cholesky(matrix_of<double>(a), matrix_of<double>(b), {.triangle = triangle});
-}
-
-Result<std::int64_t> llt_i(char letter, Record& a, std::int64_t kept) {
-  TESSERA_RETURN_IF_ERROR(check_kept(kept));
+Result<std::int64_t> llt_f(char letter, Record& a, const IntOut& number) {
+  if (number.get() == in_array) {
+    return cholesky(letter, a);
+  }
   TESSERA_RETURN_IF_ERROR(check_square<double>(a));
   TESSERA_ASSIGN_OR_RETURN(const Triangle triangle, triangle_of(letter));
-  TESSERA_ASSIGN_OR_RETURN(const std::int64_t zero, find_zero(a));
-  if (zero > 0) {
-    return zero;
+  auto& array = array_of<double>(a);
+  TESSERA_ASSIGN_OR_RETURN(auto copied, array.duplicate(a.plan.name + " (factor)"));
+  TESSERA_RETURN_IF_ERROR(arrays::copy(array, copied));
+  const Factor factor = std::make_shared<arrays::Array<double>>(std::move(copied));
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t info,
+                           info_of(triangle, [&](const CholeskyOptions& options) {
+                             return linalg::cholesky(matrix_of_factor(factor), options);
+                           }));
+  if (info > 0) {
+    TESSERA_RETURN_IF_ERROR(factor->free());
+    return info;
   }
-  auto& factor = array_of<double>(a);
-  TESSERA_ASSIGN_OR_RETURN(auto inverse, factor.duplicate(a.plan.name + " (inverse)"));
-  TESSERA_RETURN_IF_ERROR(arrays::fill_diagonal(inverse, 1.0));
-  TESSERA_RETURN_IF_ERROR(linalg::solve_cholesky(
-      matrix_of<double>(a), {inverse, inverse.box(), fortran_view}, {.triangle = triangle}));
-  TESSERA_RETURN_IF_ERROR(arrays::copy(inverse, factor));
-  TESSERA_RETURN_IF_ERROR(inverse.free());
+  number.set(keep_factor(factor));
   return 0;
+}
+
+Status llt_s(char letter, Record& a, Record& b, std::int64_t number) {
+  TESSERA_RETURN_IF_ERROR(check_system(a, b));
+  TESSERA_ASSIGN_OR_RETURN(const Triangle triangle, triangle_of(letter));
+  TESSERA_ASSIGN_OR_RETURN(const Factor factor, find_factor(a, number));
+  TESSERA_RETURN_IF_ERROR(linalg::solve_cholesky(matrix_of_factor(factor), matrix_of<double>(b),
+                                                 {.triangle = triangle}));
+  return end_factor(factor, number);
+}
+
+Result<std::int64_t> llt_i(char letter, Record& a, std::int64_t number) {
+  TESSERA_RETURN_IF_ERROR(check_square<double>(a));
+  TESSERA_ASSIGN_OR_RETURN(const Triangle triangle, triangle_of(letter));
+  TESSERA_ASSIGN_OR_RETURN(const Factor factor, find_factor(a, number));
+  TESSERA_ASSIGN_OR_RETURN(const std::int64_t zero,
+                           find_zero(static_cast<arrays::Array<double>&>(*factor)));
+  if (zero == 0) {
+    TESSERA_RETURN_IF_ERROR(invert_by_factor(a, factor, triangle));
+  }
+  TESSERA_RETURN_IF_ERROR(end_factor(factor, number));
+  return zero;
 }
 
 Status zeroul(char letter, Record& a) {

@@ -14,6 +14,25 @@ static int is_case(char** argv, const char* name) {
   return strcmp(argv[1], name) == 0;
 }
 
+extern Integer ga_llt_f_(char*, Integer*, Integer*, size_t);
+extern void ga_llt_s_(char*, Integer*, Integer*, Integer*, size_t);
+
+/* Solves with a factor of another order, or, if it is 0, twice with the same one. */
+static void misuse_factor(int other_order) {
+  int dims[] = {4, 4};
+  double one = 1;
+  Integer kept = 0;
+  Integer a = NGA_Create(C_DBL, 2, dims, "S", NULL);
+  GA_Zero((int)a);
+  GA_Shift_diagonal((int)a, &one);
+  ga_llt_f_("L", &a, &kept, 1);
+  dims[0] = dims[1] = other_order == 0 ? 4 : other_order;
+  Integer other = NGA_Create(C_DBL, 2, dims, "O", NULL);
+  Integer right = NGA_Create(C_DBL, 2, dims, "R", NULL);
+  ga_llt_s_("L", &other, &right, &kept, 1);
+  ga_llt_s_("L", &other, &right, &kept, 1);
+}
+
 /* Mistakes in products, ghost cells and properties. */
 static void misuse_algebra(char** argv, int array) {
   int dims[] = {5, 6, 4};
@@ -35,6 +54,10 @@ static void misuse_algebra(char** argv, int array) {
     NGA_Matmul_patch('n', 'n', &one, &one, other, lo, hi, array, lo, hi, array, lo, hi);
   } else if (is_case(argv, "square")) {
     GA_Spd_invert(array);
+  } else if (is_case(argv, "factor")) {
+    misuse_factor(3);
+  } else if (is_case(argv, "used_factor")) {
+    misuse_factor(0);
   } else if (is_case(argv, "direction")) {
     NGA_Update_ghost_dir(array, 0, 2, 1);
   } else if (is_case(argv, "property")) {

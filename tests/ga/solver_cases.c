@@ -209,6 +209,49 @@ static void factors(void) {
   }
 }
 
+/* With a number other than -1 the factor is kept apart: the array keeps its values. */
+static void kept_factors(void) {
+  static System system;
+  static Matrix matrix;
+  random_start(48);
+  for (int turn = 0; turn < 4; ++turn) {
+    char triangle = turn % 2 == 0 ? 'L' : 'u';
+    Integer first = turn < 2 ? 0 : 77;
+    Integer second = first;
+    definite(&matrix, 0);
+    new_system(&system, &matrix, 'n');
+    CHECK_EQUAL(ga_llt_f_(&triangle, &system.a, &first, 1), 0);
+    CHECK_EQUAL(ga_llt_f_(&triangle, &system.a, &second, 1), 0);
+    CHECK(first > 0 && second > 0 && first != second);
+    check_doubles(&matrix, (int)system.a, 0);
+    ga_llt_s_(&triangle, &system.a, &system.b, &first, 1);
+    check_doubles(&system.solution, (int)system.b, rounding);
+    check_doubles(&matrix, (int)system.a, 0);
+    CHECK_EQUAL(ga_llt_i_(&triangle, &system.a, &second, 1), 0);
+    check_inverse(&matrix, (int)system.a);
+    end_system(&system);
+  }
+}
+
+/* No factor is kept of a matrix that is not positive definite; one that no call uses is freed at
+   the end. */
+static void no_kept_factor(void) {
+  static Matrix matrix;
+  char triangle = 'L';
+  Integer number = 5;
+  random_start(49);
+  definite(&matrix, 3);
+  Integer bad = matrix_array(&matrix, C_DBL, fortran_view);
+  CHECK_EQUAL(ga_llt_f_(&triangle, &bad, &number, 1), 3);
+  CHECK_EQUAL(number, 5);
+  check_doubles(&matrix, (int)bad, 0);
+  GA_Destroy((int)bad);
+  definite(&matrix, 0);
+  Integer good = matrix_array(&matrix, C_DBL, fortran_view);
+  CHECK_EQUAL(ga_llt_f_(&triangle, &good, &number, 1), 0);
+  GA_Destroy((int)good);
+}
+
 static void a_factor_with_a_zero(void) {
   static Matrix matrix;
   char triangle = 'L';
@@ -252,8 +295,13 @@ static void triangles(void) {
   }
 }
 
-const Case solver_cases[] = {
-    {"by_lu", by_lu},         {"by_cholesky", by_cholesky},
-    {"by_either", by_either}, {"inverse", inverse},
-    {"factors", factors},     {"a_factor_with_a_zero", a_factor_with_a_zero},
-    {"triangles", triangles}, {NULL, NULL}};
+const Case solver_cases[] = {{"by_lu", by_lu},
+                             {"by_cholesky", by_cholesky},
+                             {"by_either", by_either},
+                             {"inverse", inverse},
+                             {"factors", factors},
+                             {"kept_factors", kept_factors},
+                             {"triangles", triangles},
+                             {"no_kept_factor", no_kept_factor},
+                             {"zero", a_factor_with_a_zero},
+                             {NULL, NULL}};
