@@ -133,7 +133,9 @@ typedef enum {
   c_two,
   fortran_patch,
   fortran_alt,
-  fortran_two
+  fortran_two,
+  fortran_matmul,
+  fortran_mirrored
 } Name;
 
 extern void nga_matmul_patch_(char*, char*, void*, void*, Integer*, Integer[], Integer[], Integer*,
@@ -141,9 +143,10 @@ extern void nga_matmul_patch_(char*, char*, void*, void*, Integer*, Integer[], I
 extern void nga_matmul_patch_alt_(char*, char*, void*, void*, Integer*, Integer[], Integer[],
                                   Integer*, Integer[], Integer[], Integer*, Integer[], Integer[],
                                   size_t, size_t);
-extern void ga_matmul_patch_(char*, char*, void*, void*, Integer*, Integer*, Integer*, Integer*,
-                             Integer*, Integer*, Integer*, Integer*, Integer*, Integer*, Integer*,
-                             Integer*, Integer*, Integer*, Integer*, size_t, size_t);
+typedef void InTwo(char*, char*, void*, void*, Integer*, Integer*, Integer*, Integer*, Integer*,
+                   Integer*, Integer*, Integer*, Integer*, Integer*, Integer*, Integer*, Integer*,
+                   Integer*, Integer*, size_t, size_t);
+extern InTwo ga_matmul_patch_, ga_matmul_, ga_matmul_mirrored_;
 
 /* The bounds of a part with indices from 0. Those of C's 2-D names and of Fortran are rows and
  * columns, too: only the array's dimensions differ. */
@@ -174,6 +177,7 @@ static Bounds bounds_of(const Part* part, int is_turned) {
 
 static void call_patch(Name name, const Product* p, const int* arrays, Bounds* a, Bounds* b,
                        Bounds* c) {
+  InTwo* const in_two[] = {ga_matmul_patch_, ga_matmul_, ga_matmul_mirrored_};
   Element alpha = element_of(p->type, p->alpha);
   Element beta = element_of(p->type, p->beta);
   char ta = p->trans_a;
@@ -206,9 +210,12 @@ static void call_patch(Name name, const Product* p, const int* arrays, Bounds* a
                             b->hi_f, &f[2], c->lo_f, c->hi_f, 1, 1);
       break;
     case fortran_two:
-      ga_matmul_patch_(&ta, &tb, &alpha, &beta, &f[0], &a->lo_f[0], &a->hi_f[0], &a->lo_f[1],
-                       &a->hi_f[1], &f[1], &b->lo_f[0], &b->hi_f[0], &b->lo_f[1], &b->hi_f[1],
-                       &f[2], &c->lo_f[0], &c->hi_f[0], &c->lo_f[1], &c->hi_f[1], 1, 1);
+    case fortran_matmul:
+    case fortran_mirrored:
+      in_two[name - fortran_two](&ta, &tb, &alpha, &beta, &f[0], &a->lo_f[0], &a->hi_f[0],
+                                 &a->lo_f[1], &a->hi_f[1], &f[1], &b->lo_f[0], &b->hi_f[0],
+                                 &b->lo_f[1], &b->hi_f[1], &f[2], &c->lo_f[0], &c->hi_f[0],
+                                 &c->lo_f[1], &c->hi_f[1], 1, 1);
       break;
   }
 }
@@ -247,7 +254,7 @@ static void check_patch(Name name, const Product* p) {
 
 static void of_patches(void) {
   random_start(32);
-  for (Name name = c_patch; name <= fortran_two; ++name) {
+  for (Name name = c_patch; name <= fortran_mirrored; ++name) {
     for (int pair = 0; pair < 4; ++pair) {
       const Product product =
           random_product(matrix_types[random_below(4)], letters[pair / 2], letters[pair % 2]);
@@ -331,9 +338,10 @@ static void of_planes(void) {
   GA_Destroy(array_c);
 }
 
-extern void ga_matmul_patch_(char*, char*, void*, void*, Integer*, Integer*, Integer*, Integer*,
-                             Integer*, Integer*, Integer*, Integer*, Integer*, Integer*, Integer*,
-                             Integer*, Integer*, Integer*, Integer*, size_t, size_t);
+typedef void InTwo(char*, char*, void*, void*, Integer*, Integer*, Integer*, Integer*, Integer*,
+                   Integer*, Integer*, Integer*, Integer*, Integer*, Integer*, Integer*, Integer*,
+                   Integer*, Integer*, size_t, size_t);
+extern InTwo ga_matmul_patch_, ga_matmul_, ga_matmul_mirrored_;
 
 static int vector_of(int length, const double* values) {
   int dims[] = {length};
