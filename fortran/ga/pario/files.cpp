@@ -237,7 +237,7 @@ void copy_text(std::string_view text, char* to, std::size_t room) noexcept {
   to[length] = 0;
 }
 
-std::string_view fortran_text(const char* text, std::size_t length) noexcept {
+std::string_view text_of(const char* text, std::size_t length) noexcept {
   while (length > 0 && text[length - 1] == ' ') {
     --length;
   }

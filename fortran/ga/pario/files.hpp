@@ -97,7 +97,24 @@ std::string folder_of(std::string_view name);
 /// Copies a text and a zero to memory of `room` bytes, as much as fits.
 void copy_text(std::string_view text, char* to, std::size_t room) noexcept;
 /// Fortran's texts: without the blanks at their end; filled with blanks.
-std::string_view fortran_text(const char* text, std::size_t length) noexcept;
+std::string_view text_of(const char* text, std::size_t length) noexcept;
 void copy_to_fortran(std::string_view text, char* to, std::size_t length) noexcept;
+inline std::string_view text_of(const char* text) noexcept {
+  return text == nullptr ? std::string_view() : text;
+}
+
+/// Where the caller wants a text: of C, with room for all of it and a zero; or of Fortran.
+struct TextRoom {
+  char* to;
+  std::optional<std::size_t> length;  ///< Fortran's
+
+  void set(std::string_view text) const noexcept {
+    if (length) {
+      copy_to_fortran(text, to, *length);
+    } else {
+      copy_text(text, to, text.size() + 1);
+    }
+  }
+};
 
 }  // namespace tessera::ga::pario

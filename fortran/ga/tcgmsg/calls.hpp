@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the entry points of both languages share. Errors end the program, as TCGMSG's do.
+// What TCGMSG's names, which are in the table `names`, call in both languages. Errors end the
+// program, as TCGMSG's do.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "fortran/ga/include/tcgmsg.h"
 #include "fortran/ga/tcgmsg/messages.hpp"
 
 namespace tessera::ga::tcgmsg {
@@ -17,7 +21,7 @@ namespace tessera::ga::tcgmsg {
 /// Prints the error and ends the program on all processes.
 void end_with(const char* function, const rma::Status& error) noexcept;
 /// The program's own error.
-void end_with(const char* message, std::int64_t code) noexcept;
+void end_with(std::string_view message, std::int64_t code) noexcept;
 
 /// Runs `act`, which returns a status.
 template <class Act>
@@ -50,6 +54,17 @@ void call_together(const char* function, const Act& act) noexcept {
   });
 }
 
+inline std::string_view text_of(const char* name) noexcept {
+  return name == nullptr ? std::string_view() : name;
+}
+/// Fortran's, without the blanks at its end.
+inline std::string_view text_of(const char* name, std::size_t length) noexcept {
+  while (length > 0 && name[length - 1] == ' ') {
+    --length;
+  }
+  return {name, length};
+}
+
 inline std::span<std::byte> bytes_of(void* buffer, std::int64_t length) noexcept {
   return {static_cast<std::byte*>(buffer), static_cast<std::size_t>(length)};
 }
@@ -57,6 +72,9 @@ inline std::span<std::byte> bytes_of(void* buffer, std::int64_t length) noexcept
 void begin(int* argc, char*** argv) noexcept;
 void begin_without_arguments() noexcept;
 [[noreturn]] void end() noexcept;
+inline std::int64_t is_ready() noexcept {
+  return Messages::is_begun() ? 1 : 0;
+}
 inline std::int64_t nodes() noexcept {
   std::int64_t count = 0;
   call("nnodes", [&](const Messages& messages) {
@@ -79,15 +97,22 @@ inline void send(std::int64_t type, void* buffer, std::int64_t length, std::int6
     return messages.send(type, bytes_of(buffer, length), to, sync != 0);
   });
 }
-inline Messages::Came receive(std::int64_t type, void* buffer, std::int64_t length,
-                              std::int64_t from, std::int64_t sync) noexcept {
+/// Null: the caller does not want to know the length, or the sender.
+template <class I>
+void receive(std::int64_t type, void* buffer, std::int64_t length, I* received, std::int64_t node,
+             I* from, std::int64_t sync) noexcept {
   Messages::Came came;
   call("rcv", [&](Messages& messages) -> rma::Status {
     TESSERA_ASSIGN_OR_RETURN(came,
-                             messages.receive(type, bytes_of(buffer, length), from, sync != 0));
+                             messages.receive(type, bytes_of(buffer, length), node, sync != 0));
     return {};
   });
-  return came;
+  if (received != nullptr) {
+    *received = static_cast<I>(came.bytes);
+  }
+  if (from != nullptr) {
+    *from = static_cast<I>(came.from);
+  }
 }
 inline std::int64_t probe(std::int64_t type, std::int64_t from) noexcept {
   bool has_arrived = false;
@@ -122,14 +147,29 @@ inline std::int64_t next(std::int64_t processes) noexcept {
   });
   return value;
 }
-inline void copy_file(std::int64_t root, const char* name) noexcept {
-  call("pfcopy", [&](Messages& messages) { return messages.copy_file(root, name); });
+inline void copy_file(std::int64_t root, std::string_view name) noexcept {
+  call("pfcopy",
+       [&](Messages& messages) { return messages.copy_file(root, std::string(name).c_str()); });
 }
 
 /// Numbers of the second size that hold `count` of the first.
 std::int64_t convert(const char* function, std::int64_t count, std::size_t from,
                      std::size_t to) noexcept;
 double seconds() noexcept;
+inline std::int64_t hundredths() noexcept {
+  return static_cast<std::int64_t>(seconds() * 100.0);
+}
+inline double random_number(std::int64_t seed) noexcept {
+  if (seed != 0) {
+    srand48(seed);
+  }
+  return drand48();
+}
+inline void end_with_code(std::int64_t code) noexcept {
+  end_with("parerr: the program found an error,", code);
+}
+/// Marks in a log of events, which is not kept.
+inline void nothing() noexcept {}
 void set_debug(std::int64_t value) noexcept;
 void print_counts() noexcept;
 void write_to_log() noexcept;

@@ -32,10 +32,10 @@ void end_with(const char* function, const rma::Status& error) noexcept {
   rma::end_job(EXIT_FAILURE);
 }
 
-void end_with(const char* message, std::int64_t code) noexcept {
+void end_with(std::string_view message, std::int64_t code) noexcept {
   std::fflush(stdout);
-  std::fprintf(stderr, "%ld: %s %ld (0x%lx).\n", static_cast<long>(own_node()), message,
-               static_cast<long>(code), static_cast<unsigned long>(code));
+  fmt::print(stderr, "{}: {} {} ({:#x}).\n", own_node(), message, code,
+             static_cast<std::uint64_t>(code));
   rma::end_job(code == 0 ? EXIT_FAILURE : static_cast<int>(code));
 }
 
@@ -103,3 +103,12 @@ std::int64_t be_nice(std::int64_t by) noexcept {
 }
 
 }  // namespace tessera::ga::tcgmsg
+
+extern "C" {
+void tcg_pbegin(int argc, char** argv) {
+  tessera::ga::tcgmsg::begin(&argc, &argv);
+}
+void tcg_alt_pbegin(int* argc, char** argv[]) {
+  tessera::ga::tcgmsg::begin(argc, argv);
+}
+}

@@ -85,7 +85,7 @@ TEST(ParioFiles, ErrorsNameTheFile) {
 }
 
 TEST(ParioFiles, FortranTextsAreBlankPadded) {
-  EXPECT_EQ(fortran_text("abc   ", 6), "abc");
+  EXPECT_EQ(text_of("abc   ", 6), "abc");
   std::array<char, 6> text{};
   copy_to_fortran("abc", text.data(), text.size());
   EXPECT_EQ(std::string(text.data(), 6), "abc   ");
