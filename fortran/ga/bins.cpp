@@ -145,8 +145,8 @@ Result<std::int64_t> create_bin_range(Record& contents, Record& counts, Record& 
   TESSERA_ASSIGN_OR_RETURN(const WideVector offset, WideVector::of(offsets));
   const std::int64_t processes = contents.group().size();
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t handle,
-                           create_config(Type::fortran_integer, Extents({processes, 2}), "bin_proc",
-                                         Chunk{Extents({1, 2})}, contents.group()));
+                           create(Type::fortran_integer, Extents({processes, 2}), {}, "bin_proc",
+                                  Chunk{Extents({1, 2})}, contents.group()));
   if (handle == 0) {
     return handle;
   }

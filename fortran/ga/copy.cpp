@@ -19,8 +19,8 @@ Status copy(Record& from, Record& to) {
   return copy_part(part_of(from), part_of(to));
 }
 
-Status copy_patch(char trans, Record& from, const Box& from_box, Record& to, const Box& to_box) {
-  return copy_part(part_of(from, from_box), part_of(to, to_box), !is_plain(trans));
+Status copy_patch(char trans, const Part& from, const Part& to) {
+  return copy_part(from, to, !is_plain(trans));
 }
 
 // Both are of bounds alone, and don't depend on the order of dimensions.

@@ -93,10 +93,12 @@ Result<std::int64_t> make(Plan plan, std::string_view name) {
   return make(std::move(plan), name, allocate_record);
 }
 
-Plan plan_of(Type type, const Extents& extents) {
+Plan plan_of(Type type, const Extents& extents, const Extents& ghosts, Group& group) {
   Plan plan;
   plan.type = type;
   plan.extents = extents;
+  plan.ghosts = ghosts;
+  plan.group = &group;
   return plan;
 }
 
@@ -164,74 +166,19 @@ Status deallocate_record(Record& record) {
   return freed;
 }
 
-Result<std::int64_t> create(Type type, const Extents& extents, std::string_view name,
-                            const Chunk& chunk) {
-  Plan plan = plan_of(type, extents);
+Result<std::int64_t> create(Type type, const Extents& extents, const Extents& ghosts,
+                            std::string_view name, const Chunk& chunk, Group& group) {
+  Plan plan = plan_of(type, extents, ghosts, group);
   plan.chunk = chunk;
   return make(std::move(plan), name);
 }
 
-Result<std::int64_t> create_config(Type type, const Extents& extents, std::string_view name,
-                                   const Chunk& chunk, Group& group) {
-  Plan plan = plan_of(type, extents);
-  plan.chunk = chunk;
-  plan.group = &group;
-  return make(std::move(plan), name);
-}
-
-Result<std::int64_t> create_ghosts(Type type, const Extents& extents, const Extents& width,
-                                   std::string_view name, const Chunk& chunk) {
-  Plan plan = plan_of(type, extents);
-  plan.chunk = chunk;
-  plan.ghosts = width;
-  return make(std::move(plan), name);
-}
-
-Result<std::int64_t> create_ghosts_config(Type type, const Extents& extents, const Extents& width,
-                                          std::string_view name, const Chunk& chunk, Group& group) {
-  Plan plan = plan_of(type, extents);
-  plan.chunk = chunk;
-  plan.ghosts = width;
-  plan.group = &group;
-  return make(std::move(plan), name);
-}
-
-namespace {
-
-Result<std::int64_t> create_at(Plan plan, std::string_view name, const Starts& starts) {
-  TESSERA_RETURN_IF_ERROR(check_starts(starts, plan.extents));
+Result<std::int64_t> create_irreg(Type type, const Extents& extents, const Extents& ghosts,
+                                  std::string_view name, const Starts& starts, Group& group) {
+  TESSERA_RETURN_IF_ERROR(check_starts(starts, extents));
+  Plan plan = plan_of(type, extents, ghosts, group);
   plan.starts = starts;
   return make(std::move(plan), name);
-}
-
-}  // namespace
-
-Result<std::int64_t> create_irreg(Type type, const Extents& extents, std::string_view name,
-                                  const Starts& starts) {
-  return create_at(plan_of(type, extents), name, starts);
-}
-
-Result<std::int64_t> create_irreg_config(Type type, const Extents& extents, std::string_view name,
-                                         const Starts& starts, Group& group) {
-  Plan plan = plan_of(type, extents);
-  plan.group = &group;
-  return create_at(std::move(plan), name, starts);
-}
-
-Result<std::int64_t> create_ghosts_irreg(Type type, const Extents& extents, const Extents& width,
-                                         std::string_view name, const Starts& starts) {
-  Plan plan = plan_of(type, extents);
-  plan.ghosts = width;
-  return create_at(std::move(plan), name, starts);
-}
-
-Result<std::int64_t> create_ghosts_irreg_config(Type type, const Extents& extents,
-                                                const Extents& width, std::string_view name,
-                                                const Starts& starts, Group& group) {
-  Plan plan = plan_of(type, extents);
-  plan.ghosts = width;
-  plan.group = &group;
-  return create_at(std::move(plan), name, starts);
 }
 
 Result<std::int64_t> duplicate(Record& from, std::string_view name) {

@@ -26,18 +26,6 @@ namespace tessera::ga {
 
 using rma::Tag;
 
-/// An operand: a box of an array that is allocated.
-struct Part {
-  Record* record = nullptr;
-  Box box = {};
-};
-inline Part part_of(Record& record) {
-  return {&record, record.box()};
-}
-inline Part part_of(Record& record, const Box& box) {
-  return {&record, box};
-}
-
 /// Fortran's view of a 2-D array.
 inline constexpr linalg::MatrixDims fortran_view = {1, 0};
 

@@ -8,9 +8,7 @@
 
 namespace tessera::ga {
 
-namespace {
-
-Status multiply_parts(const Part& a, const Part& b, const Part& result) {
+Status elem_multiply(const Part& a, const Part& b, const Part& result) {
   return on_aligned(
       []<class T>(Tag<T>, const auto& of) {
         return arrays::multiply(of.template part<T>(1), of.template part<T>(2),
@@ -19,7 +17,7 @@ Status multiply_parts(const Part& a, const Part& b, const Part& result) {
       result, a, b);
 }
 
-Status divide_parts(const Part& a, const Part& b, const Part& result) {
+Status elem_divide(const Part& a, const Part& b, const Part& result) {
   return on_aligned(
       []<class T>(Tag<T>, const auto& of) -> Status {
         TESSERA_RETURN_IF_ERROR(check_divisors(of.template part<T>(2)));
@@ -29,7 +27,7 @@ Status divide_parts(const Part& a, const Part& b, const Part& result) {
       result, a, b);
 }
 
-Status maximum_parts(const Part& a, const Part& b, const Part& result) {
+Status elem_maximum(const Part& a, const Part& b, const Part& result) {
   return on_aligned(
       []<class T>(Tag<T>, const auto& of) {
         return arrays::maximum(of.template part<T>(1), of.template part<T>(2),
@@ -38,7 +36,7 @@ Status maximum_parts(const Part& a, const Part& b, const Part& result) {
       result, a, b);
 }
 
-Status minimum_parts(const Part& a, const Part& b, const Part& result) {
+Status elem_minimum(const Part& a, const Part& b, const Part& result) {
   return on_aligned(
       []<class T>(Tag<T>, const auto& of) {
         return arrays::minimum(of.template part<T>(1), of.template part<T>(2),
@@ -47,61 +45,13 @@ Status minimum_parts(const Part& a, const Part& b, const Part& result) {
       result, a, b);
 }
 
-Status median_parts(const Part& a, const Part& b, const Part& c, const Part& result) {
+Status median(const Part& a, const Part& b, const Part& c, const Part& result) {
   return on_aligned(
       []<class T>(Tag<T>, const auto& of) {
         return arrays::median(of.template part<T>(1), of.template part<T>(2),
                               of.template part<T>(3), of.template part<T>(0));
       },
       result, a, b, c);
-}
-
-}  // namespace
-
-Status elem_multiply(Record& a, Record& b, Record& result) {
-  return multiply_parts(part_of(a), part_of(b), part_of(result));
-}
-
-Status elem_multiply_patch(Record& a, const Box& a_box, Record& b, const Box& b_box, Record& result,
-                           const Box& result_box) {
-  return multiply_parts(part_of(a, a_box), part_of(b, b_box), part_of(result, result_box));
-}
-
-Status elem_divide(Record& a, Record& b, Record& result) {
-  return divide_parts(part_of(a), part_of(b), part_of(result));
-}
-
-Status elem_divide_patch(Record& a, const Box& a_box, Record& b, const Box& b_box, Record& result,
-                         const Box& result_box) {
-  return divide_parts(part_of(a, a_box), part_of(b, b_box), part_of(result, result_box));
-}
-
-Status elem_maximum(Record& a, Record& b, Record& result) {
-  return maximum_parts(part_of(a), part_of(b), part_of(result));
-}
-
-Status elem_maximum_patch(Record& a, const Box& a_box, Record& b, const Box& b_box, Record& result,
-                          const Box& result_box) {
-  return maximum_parts(part_of(a, a_box), part_of(b, b_box), part_of(result, result_box));
-}
-
-Status elem_minimum(Record& a, Record& b, Record& result) {
-  return minimum_parts(part_of(a), part_of(b), part_of(result));
-}
-
-Status elem_minimum_patch(Record& a, const Box& a_box, Record& b, const Box& b_box, Record& result,
-                          const Box& result_box) {
-  return minimum_parts(part_of(a, a_box), part_of(b, b_box), part_of(result, result_box));
-}
-
-Status median(Record& a, Record& b, Record& c, Record& result) {
-  return median_parts(part_of(a), part_of(b), part_of(c), part_of(result));
-}
-
-Status median_patch(Record& a, const Box& a_box, Record& b, const Box& b_box, Record& c,
-                    const Box& c_box, Record& result, const Box& result_box) {
-  return median_parts(part_of(a, a_box), part_of(b, b_box), part_of(c, c_box),
-                      part_of(result, result_box));
 }
 
 }  // namespace tessera::ga

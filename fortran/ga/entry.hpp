@@ -160,6 +160,24 @@ inline Status take_view_box(const Record& record, std::int64_t ilo, std::int64_t
   return take_free_box_2<Style::fortran>(record, ilo + 1, ihi + 1, jlo + 1, jhi + 1, box);
 }
 
+/// All of an array, or a box that is inside the array and not empty.
+inline Status take_whole(std::int64_t handle, Part& part) {
+  TESSERA_RETURN_IF_ERROR(find_array(handle, part.record));
+  part.box = part.record->box();
+  return {};
+}
+template <Style style, std::integral I>
+Status take_part(std::int64_t handle, const I* lo, const I* hi, Part& part) {
+  TESSERA_RETURN_IF_ERROR(find_array(handle, part.record));
+  return take_box<style>(*part.record, lo, hi, part.box);
+}
+template <Style style>
+Status take_part_2(std::int64_t handle, std::int64_t ilo, std::int64_t ihi, std::int64_t jlo,
+                   std::int64_t jhi, Part& part) {
+  TESSERA_RETURN_IF_ERROR(find_array(handle, part.record));
+  return take_box_2<style>(*part.record, ilo, ihi, jlo, jhi, part.box);
+}
+
 /// An index anywhere.
 template <Style style, std::integral I>
 Index place_of(const Record& record, const I* at) noexcept {

@@ -75,6 +75,7 @@ ROLES = {
     'handle': number('array'),
     'group': Role([('V', 'group')], 'Group&', 'Group* members = nullptr',
                   'find_group($group, members)', '*members'),
+    ':no_width': Role([], 'const Extents&', pass_as='Extents()'),
     ':default_group': Role([], 'Group&', pass_as='default_group()'),
     'int': number('number'),
     'size': number('size', 'S'),
@@ -117,6 +118,11 @@ ROLES = {
     'box': Role([('L', 'lo'), ('L', 'hi')], 'const Box&', 'Box box',
                 'take_box<STYLE>(%array, lo, hi, box)', 'box', two=TWO_BOUNDS,
                 take_two='take_box_2<STYLE>(%array, $ilo, $ihi, $jlo, $jhi, box)'),
+    # An array and a box of it, and an array as the box of all of it: for operations on both.
+    'part': Role([('V', 'array'), ('L', 'lo'), ('L', 'hi')], 'const Part&', 'Part part',
+                 'take_part<STYLE>($array, lo, hi, part)', 'part', two=[('V', 'array')] + TWO_BOUNDS,
+                 take_two='take_part_2<STYLE>($array, $ilo, $ihi, $jlo, $jhi, part)'),
+    'whole': Role([('V', 'array')], 'const Part&', 'Part part', 'take_whole($array, part)', 'part'),
     # May lie outside of the array, as the two below.
     'freebox': Role([('L', 'lo'), ('L', 'hi')], 'const Box&', 'Box box',
                     'take_free_box<STYLE>(%array, lo, hi, box)', 'box', two=TWO_BOUNDS,

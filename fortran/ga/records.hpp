@@ -143,6 +143,18 @@ class Record {
   std::shared_ptr<arrays::ArrayBase> array_;  ///< points to an Array<T> of an arithmetic type's T
 };
 
+/// An operand: a box of an array that is allocated.
+struct Part {
+  Record* record = nullptr;
+  Box box = {};
+};
+inline Part part_of(Record& record) {
+  return {&record, record.box()};
+}
+inline Part part_of(Record& record, const Box& box) {
+  return {&record, box};
+}
+
 /// The process's table. It is empty without a session.
 class Records {
  public:

@@ -112,7 +112,39 @@ Status check_not_negative(const char* sentence, Function&& function, const First
                     : Status::error(Code::invalid_argument, first.array().describe() + sentence);
 }
 
-Status step_max_of(const Part& x, const Part& direction, void* result) {
+/// What step_bound_info() finds for one element.
+template <StepElement T>
+struct Bound {
+  T step;    ///< to the bound in the direction; infinite without one
+  T masked;  ///< the same, and 0 for an element that is at a bound and does not move
+};
+template <StepElement T>
+Bound<T> bound_of(T x, T speed, T lower, T upper) noexcept {
+  const T up = bound_quotient(static_cast<T>(upper - x), std::max(speed, T{0}));
+  const T down = bound_quotient(static_cast<T>(x - lower), negated(std::min(speed, T{0})));
+  const T step = std::min(up, down);
+  const bool is_held = speed == 0 && (x == lower || x == upper);
+  return {step, is_held ? T{0} : step};
+}
+
+}  // namespace
+
+Status elem_step_divide_patch(const Part& a, const Part& b, const Part& result) {
+  const auto divide = []<class T>(T x, T y) { return step_quotient(x, y); };
+  return combine("elem_step_divide", result, a, b, divide);
+}
+
+Status elem_stepb_divide_patch(const Part& a, const Part& b, const Part& result) {
+  const auto divide = []<class T>(T x, T y) { return bound_quotient(x, y); };
+  return combine("elem_stepb_divide", result, a, b, divide);
+}
+
+Status step_mask_patch(const Part& mask, const Part& from, const Part& result) {
+  const auto choose = []<class T>(T flag, T value) { return flag == 0 ? T{0} : value; };
+  return combine("step_mask", result, mask, from, choose);
+}
+
+Status step_max(const Part& x, const Part& direction, void* result) {
   const auto find = [&]<class T>(Tag<T>, const auto& of) -> Status {
     const arrays::Subarray<T> at = of.template part<T>(0);
     if (x.record == direction.record) {
@@ -135,31 +167,8 @@ Status step_max_of(const Part& x, const Part& direction, void* result) {
   return on_steps("step_max", find, x, direction);
 }
 
-/// What step_bound_info() finds for one element.
-template <StepElement T>
-struct Bound {
-  T step;    ///< to the bound in the direction; infinite without one
-  T masked;  ///< the same, and 0 for an element that is at a bound and does not move
-};
-template <StepElement T>
-Bound<T> bound_of(T x, T speed, T lower, T upper) noexcept {
-  const T up = bound_quotient(static_cast<T>(upper - x), std::max(speed, T{0}));
-  const T down = bound_quotient(static_cast<T>(x - lower), negated(std::min(speed, T{0})));
-  const T step = std::min(up, down);
-  const bool is_held = speed == 0 && (x == lower || x == upper);
-  return {step, is_held ? T{0} : step};
-}
-
-struct StepOperands {
-  Part x, direction, lower, upper;
-};
-struct BoundResults {
-  void* first;
-  void* first_moving;
-  void* last;
-};
-
-Status step_bounds_of(const StepOperands& given, const BoundResults& results) {
+Status step_bound_info(const Part& from, const Part& direction, const Part& low, const Part& high,
+                       void* first_step, void* first_moving, void* last_step) {
   const auto find = [&]<class T>(Tag<T>, const auto& of) -> Status {
     const auto fold = [&](T start, rma::Reduction reduction, auto&& better) {
       return arrays::reduce(
@@ -188,59 +197,12 @@ Status step_bounds_of(const StepOperands& given, const BoundResults& results) {
                              fold(T{0}, rma::Reduction::max, [](T best, const Bound<T>& bound) {
                                return std::max(best, bound.masked);
                              }));
-    write(first, results.first);
-    write(moving, results.first_moving);
-    write(last, results.last);
+    write(first, first_step);
+    write(moving, first_moving);
+    write(last, last_step);
     return {};
   };
-  return on_steps("step_bound_info", find, given.x, given.direction, given.lower, given.upper);
-}
-
-}  // namespace
-
-Status elem_step_divide_patch(Record& a, const Box& a_box, Record& b, const Box& b_box,
-                              Record& result, const Box& result_box) {
-  const auto divide = []<class T>(T x, T y) { return step_quotient(x, y); };
-  return combine("elem_step_divide", part_of(result, result_box), part_of(a, a_box),
-                 part_of(b, b_box), divide);
-}
-
-Status elem_stepb_divide_patch(Record& a, const Box& a_box, Record& b, const Box& b_box,
-                               Record& result, const Box& result_box) {
-  const auto divide = []<class T>(T x, T y) { return bound_quotient(x, y); };
-  return combine("elem_stepb_divide", part_of(result, result_box), part_of(a, a_box),
-                 part_of(b, b_box), divide);
-}
-
-Status step_mask_patch(Record& mask, const Box& mask_box, Record& from, const Box& from_box,
-                       Record& result, const Box& result_box) {
-  const auto choose = []<class T>(T flag, T value) { return flag == 0 ? T{0} : value; };
-  return combine("step_mask", part_of(result, result_box), part_of(mask, mask_box),
-                 part_of(from, from_box), choose);
-}
-
-Status step_max(Record& x, Record& direction, void* result) {
-  return step_max_of(part_of(x), part_of(direction), result);
-}
-
-Status step_max_patch(Record& x, const Box& x_box, Record& direction, const Box& direction_box,
-                      void* result) {
-  return step_max_of(part_of(x, x_box), part_of(direction, direction_box), result);
-}
-
-Status step_bound_info(Record& x, Record& direction, Record& lower, Record& upper, void* first,
-                       void* first_moving, void* last) {
-  return step_bounds_of({part_of(x), part_of(direction), part_of(lower), part_of(upper)},
-                        {first, first_moving, last});
-}
-
-Status step_bound_info_patch(Record& x, const Box& x_box, Record& direction,
-                             const Box& direction_box, Record& lower, const Box& lower_box,
-                             Record& upper, const Box& upper_box, void* first, void* first_moving,
-                             void* last) {
-  return step_bounds_of({part_of(x, x_box), part_of(direction, direction_box),
-                         part_of(lower, lower_box), part_of(upper, upper_box)},
-                        {first, first_moving, last});
+  return on_steps("step_bound_info", find, from, direction, low, high);
 }
 
 }  // namespace tessera::ga

@@ -19,12 +19,6 @@ namespace tessera::ga {
 
 namespace {
 
-Status fill_part(const Part& part, const void* value) {
-  return on_parts(std::array{part}, [&]<class T>(Tag<T>, const auto& of) {
-    return arrays::fill(of.template part<T>(0), number_at<T>(value));
-  });
-}
-
 /// For elements without arithmetic.
 Status zero_bytes(const Part& part) {
   const arrays::ArrayBase& array = part.record->array();
@@ -45,50 +39,6 @@ Status zero_bytes(const Part& part) {
   });
 }
 
-Status zero_part(const Part& part) {
-  if (!part.record->array().element().type) {
-    return zero_bytes(part);
-  }
-  return on_parts(std::array{part}, []<class T>(Tag<T>, const auto& of) {
-    return arrays::zero(of.template part<T>(0));
-  });
-}
-
-Status scale_part(const Part& part, const void* alpha) {
-  return on_parts(std::array{part}, [&]<class T>(Tag<T>, const auto& of) {
-    return arrays::scale(of.template part<T>(0), number_at<T>(alpha));
-  });
-}
-
-Status add_constant_part(const Part& part, const void* value) {
-  return on_parts(std::array{part}, [&]<class T>(Tag<T>, const auto& of) {
-    return arrays::add_constant(of.template part<T>(0), number_at<T>(value));
-  });
-}
-
-Status absolute_part(const Part& part) {
-  return on_parts(std::array{part}, []<class T>(Tag<T>, const auto& of) {
-    return arrays::absolute(of.template part<T>(0));
-  });
-}
-
-Status reciprocal_part(const Part& part) {
-  return on_parts(std::array{part}, []<class T>(Tag<T>, const auto& of) -> Status {
-    TESSERA_RETURN_IF_ERROR(check_divisors(of.template part<T>(0)));
-    return arrays::reciprocal(of.template part<T>(0));
-  });
-}
-
-Status add_parts(const void* alpha, const Part& a, const void* beta, const Part& b,
-                 const Part& sum) {
-  return on_aligned(
-      [&]<class T>(Tag<T>, const auto& of) {
-        return arrays::add(number_at<T>(alpha), of.template part<T>(1), number_at<T>(beta),
-                           of.template part<T>(2), of.template part<T>(0));
-      },
-      sum, a, b);
-}
-
 /// Random numbers from 0 to `limit`, without it. Both parts of complex ones are below its real
 /// part.
 template <class T>
@@ -105,37 +55,53 @@ Status randomize_part(const arrays::Subarray<T>& part, std::uint64_t seed, T lim
 
 }  // namespace
 
-Status zero(Record& array) {
-  return zero_part(part_of(array));
+Status zero(const Part& part) {
+  if (!part.record->array().element().type) {
+    return zero_bytes(part);
+  }
+  return on_parts(std::array{part}, []<class T>(Tag<T>, const auto& of) {
+    return arrays::zero(of.template part<T>(0));
+  });
 }
 
-Status zero_patch(Record& array, const Box& box) {
-  return zero_part(part_of(array, box));
+Status fill(const Part& part, const void* value) {
+  return on_parts(std::array{part}, [&]<class T>(Tag<T>, const auto& of) {
+    return arrays::fill(of.template part<T>(0), number_at<T>(value));
+  });
 }
 
-Status fill(Record& array, const void* value) {
-  return fill_part(part_of(array), value);
+Status scale(const Part& part, const void* alpha) {
+  return on_parts(std::array{part}, [&]<class T>(Tag<T>, const auto& of) {
+    return arrays::scale(of.template part<T>(0), number_at<T>(alpha));
+  });
 }
 
-Status fill_patch(Record& array, const Box& box, const void* value) {
-  return fill_part(part_of(array, box), value);
+Status add(const void* alpha, const Part& a, const void* beta, const Part& b, const Part& sum) {
+  return on_aligned(
+      [&]<class T>(Tag<T>, const auto& of) {
+        return arrays::add(number_at<T>(alpha), of.template part<T>(1), number_at<T>(beta),
+                           of.template part<T>(2), of.template part<T>(0));
+      },
+      sum, a, b);
 }
 
-Status scale(Record& array, const void* alpha) {
-  return scale_part(part_of(array), alpha);
+Status add_constant(const Part& part, const void* value) {
+  return on_parts(std::array{part}, [&]<class T>(Tag<T>, const auto& of) {
+    return arrays::add_constant(of.template part<T>(0), number_at<T>(value));
+  });
 }
 
-Status scale_patch(Record& array, const Box& box, const void* alpha) {
-  return scale_part(part_of(array, box), alpha);
+Status abs_value(const Part& part) {
+  return on_parts(std::array{part}, []<class T>(Tag<T>, const auto& of) {
+    return arrays::absolute(of.template part<T>(0));
+  });
 }
 
-Status add(const void* alpha, Record& a, const void* beta, Record& b, Record& sum) {
-  return add_parts(alpha, part_of(a), beta, part_of(b), part_of(sum));
-}
-
-Status add_patch(const void* alpha, Record& a, const Box& a_box, const void* beta, Record& b,
-                 const Box& b_box, Record& sum, const Box& sum_box) {
-  return add_parts(alpha, part_of(a, a_box), beta, part_of(b, b_box), part_of(sum, sum_box));
+Status recip(const Part& part) {
+  return on_parts(std::array{part}, []<class T>(Tag<T>, const auto& of) -> Status {
+    TESSERA_RETURN_IF_ERROR(check_divisors(of.template part<T>(0)));
+    return arrays::reciprocal(of.template part<T>(0));
+  });
 }
 
 // The seed comes from the C library's generator of the group's first process, so that a program
@@ -154,30 +120,6 @@ Status randomize(Record& array, const void* limit) {
 Result<double> rand(std::int64_t seed) {
   static auto* const generator = new std::mt19937_64(static_cast<std::uint64_t>(std::abs(seed)));
   return std::uniform_real_distribution<double>()(*generator);
-}
-
-Status abs_value(Record& array) {
-  return absolute_part(part_of(array));
-}
-
-Status abs_value_patch(Record& array, const Box& box) {
-  return absolute_part(part_of(array, box));
-}
-
-Status add_constant(Record& array, const void* value) {
-  return add_constant_part(part_of(array), value);
-}
-
-Status add_constant_patch(Record& array, const Box& box, const void* value) {
-  return add_constant_part(part_of(array, box), value);
-}
-
-Status recip(Record& array) {
-  return reciprocal_part(part_of(array));
-}
-
-Status recip_patch(Record& array, const Box& box) {
-  return reciprocal_part(part_of(array, box));
 }
 
 }  // namespace tessera::ga
