@@ -91,14 +91,6 @@ Status access(Record& record, const Box& box, const PointerOut& pointer, const L
   return give(record, patch, pointer, lead);
 }
 
-Status release(Record& /*record*/) {
-  return {};
-}
-
-Status release_update(Record& /*record*/) {
-  return {};
-}
-
 Status access_block(Record& record, std::int64_t number, const PointerOut& pointer,
                     const LeadOut& lead) {
   TESSERA_ASSIGN_OR_RETURN(const Box box, box_of_block(record, number));
@@ -122,30 +114,6 @@ Status access_block_segment(Record& record, std::int64_t rank, const PointerOut&
   TESSERA_ASSIGN_OR_RETURN(void* const at, address_of(record, owner, 0));
   length.set(record.array().distribution().local_elements(owner));
   return pointer.set(at, record.type());
-}
-
-Status release_block(Record& /*record*/, std::int64_t /*number*/) {
-  return {};
-}
-
-Status release_update_block(Record& /*record*/, std::int64_t /*number*/) {
-  return {};
-}
-
-Status release_block_grid(Record& /*record*/, const Index& /*at*/) {
-  return {};
-}
-
-Status release_update_block_grid(Record& /*record*/, const Index& /*at*/) {
-  return {};
-}
-
-Status release_block_segment(Record& /*record*/, std::int64_t /*rank*/) {
-  return {};
-}
-
-Status release_update_block_segment(Record& /*record*/, std::int64_t /*rank*/) {
-  return {};
 }
 
 }  // namespace tessera::ga

@@ -142,13 +142,6 @@ Status solve_hermitian(const IntOut& of_a, const IntOut& of_vectors, double* val
   return matrix.free();
 }
 
-Status solve_first(const Record& a, const Record& vectors, double* values, const IntOut& count) {
-  const std::int64_t first = wanted(count, a.extents()[0]);
-  TESSERA_RETURN_IF_ERROR(solve_some(a, vectors, values, first, Method::automatic));
-  count.set(first);
-  return {};
-}
-
 }  // namespace
 
 Status diag(Record& a, Record& metric, Record& vectors, double* values) {
@@ -172,38 +165,18 @@ Status diag_std_seq(Record& a, Record& vectors, double* values) {
   return solve_all(a, vectors, values, Method::own);
 }
 
-Status pdsyev(Record& a, Record& vectors, double* values, std::int64_t /*block*/) {
-  return solve_all(a, vectors, values, Method::automatic);
+Status pdsyevr(Record& a, Record& vectors, double* values, const IntOut& count) {
+  const std::int64_t first = wanted(count, a.extents()[0]);
+  TESSERA_RETURN_IF_ERROR(solve_some(a, vectors, values, first, Method::automatic));
+  count.set(first);
+  return {};
 }
 
-Status pdsyevx(Record& a, Record& vectors, double* values, std::int64_t /*block*/) {
-  return solve_all(a, vectors, values, Method::automatic);
-}
-
-Status pdsyevd(Record& a, Record& vectors, double* values, std::int64_t /*block*/) {
-  return solve_all(a, vectors, values, Method::automatic);
-}
-
-Status pdsyevr(Record& a, Record& vectors, double* values, std::int64_t /*block*/,
-               const IntOut& count) {
-  return solve_first(a, vectors, values, count);
-}
-
-Status evp_real(Record& a, Record& vectors, double* values, std::int64_t /*block*/,
-                const IntOut& count) {
-  return solve_first(a, vectors, values, count);
-}
-
-Status pdsygv(Record& a, Record& metric, Record& vectors, double* values) {
-  return diag(a, metric, vectors, values);
-}
-
-Status pzheevd(const IntOut& a, const IntOut& vectors, double* values, std::int64_t /*block*/) {
+Status pzheevd(const IntOut& a, const IntOut& vectors, double* values) {
   return solve_hermitian(a, vectors, values, {});
 }
 
-Status pzheevr(const IntOut& a, const IntOut& vectors, double* values, std::int64_t /*block*/,
-               const IntOut& count) {
+Status pzheevr(const IntOut& a, const IntOut& vectors, double* values, const IntOut& count) {
   return solve_hermitian(a, vectors, values, count);
 }
 

@@ -78,6 +78,7 @@ ROLES = {
     ':no_width': Role([], 'const Extents&', pass_as='Extents()'),
     ':default_group': Role([], 'Group&', pass_as='default_group()'),
     'int': number('number'),
+    'anyint': Role([('V', 'number')], None),  # not read
     'size': number('size', 'S'),
     'long': number('amount', 'W'),
     'bytes': Role([('B', 'bytes')], 'std::int64_t', pass_as='static_cast<std::int64_t>($bytes)'),
@@ -327,7 +328,7 @@ class Entry:
             self.arguments.append((c_type(kind, language), own))
             if kind == 'T' and language[0] == 'f':
                 self.lengths.append(own)
-        if role.inner is None and name != 'made':
+        if (role.inner is None and name != 'made') or self.row.operation == 'nothing':
             self.unread |= {own for _, own in names.values()}
         if role.inner is None:
             return
@@ -404,6 +405,8 @@ class Entry:
                 code = 'fortran_integer'
             values.append(f'Numbers{{Type::{code}, &result, 1}}')
         call = f'ga::{row.operation}({", ".join(values)})'
+        if row.operation == 'nothing':
+            call = 'Result<bool>(true)' if row.result == 'flag' else 'Status()'
         head = f'extern "C" {self.text()} {{\n'
         if row.result == 'int!':
             return f'{head}  return static_cast<{self.returned}>({call});\n}}\n'
@@ -477,6 +480,8 @@ def write(folder, name, text):
 def operations(rows):
     seen, lines = {}, []
     for row in rows:
+        if row.operation == 'nothing':
+            continue
         inner = [ROLES[role].inner for role in row.roles if ROLES[role].inner]
         kind = RESULTS[row.result][0]
         if row.result.startswith('dot:'):

@@ -165,22 +165,6 @@ Status access_ghost_element(Record& record, const PointerOut& pointer, const Ind
   return give_block(record, block, index, pointer, lead);
 }
 
-Status release_ghosts(Record& /*record*/) {
-  return {};
-}
-
-Status release_update_ghosts(Record& /*record*/) {
-  return {};
-}
-
-Status release_ghost_element(Record& /*record*/, const Index& /*at*/) {
-  return {};
-}
-
-Status release_update_ghost_element(Record& /*record*/, const Index& /*at*/) {
-  return {};
-}
-
 Status update_ghosts(Record& record) {
   return has_cells(record) ? between_syncs(record, [&] { return get_all(record); }) : Status();
 }
@@ -246,11 +230,6 @@ Status get_ghost_block(Record& record, const Box& box, const Memory& memory) {
     }
   }
   return record.array().transfer(arrays::periodic(box), memory, Transfer::get());
-}
-
-// GA would compute the transfers of an update in advance.
-Result<bool> set_ghost_info(Record& /*record*/) {
-  return true;
 }
 
 }  // namespace tessera::ga

@@ -34,12 +34,4 @@ Status scatter_acc(Record& record, const void* values, std::span<const std::int6
   return move_list(record, places, const_cast<void*>(values), arrays::Transfer::accumulate(scale));
 }
 
-Status alloc_gatscat_buf(std::int64_t /*elements*/) {
-  return {};
-}
-
-Status free_gatscat_buf() {
-  return {};
-}
-
 }  // namespace tessera::ga

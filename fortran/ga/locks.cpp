@@ -62,10 +62,6 @@ Status msg_pgroup_sync(Group& group) {
   return group.team.barrier();
 }
 
-Status mask_sync(std::int64_t /*begin*/, std::int64_t /*end*/) {
-  return {};
-}
-
 Status fence() {
   Session* const session = Session::current();
   return session == nullptr ? not_running() : session->job().fence_all();

@@ -94,8 +94,4 @@ Status version(const IntOut& major, const IntOut& minor, const IntOut& patch) {
   return {};
 }
 
-Status register_stack_memory() {
-  return {};
-}
-
 }  // namespace tessera::ga
