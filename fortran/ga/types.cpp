@@ -53,7 +53,7 @@ constexpr std::int64_t first_own = code_of(Type::first_own);
 constexpr std::int64_t last_own = code_of(Type::last_own);
 
 // The bytes of the program's own types; 0: free. One thread at a time writes.
-std::array<std::size_t, last_own - first_own + 1> own_bytes{};
+std::array<std::size_t, last_own - first_own + 1> bytes_of_own_types{};
 
 const Known* find_known(Type type) noexcept {
   const std::int64_t code = code_of(type);
@@ -64,7 +64,7 @@ const Known* find_known(Type type) noexcept {
 
 std::size_t* find_own(std::int64_t code) noexcept {
   return code >= first_own && code <= last_own
-             ? &own_bytes[static_cast<std::size_t>(code - first_own)]
+             ? &bytes_of_own_types[static_cast<std::size_t>(code - first_own)]
              : nullptr;
 }
 

@@ -17,7 +17,7 @@ using rma::Status;
 namespace {
 
 // In the order of EafError, from end_of_file on.
-constexpr std::array<std::string_view, 20> texts{
+constexpr std::array<std::string_view, 20> eaf_texts{
     "end of file",
     "too many open files",
     "memory allocation failed",
@@ -52,8 +52,8 @@ double seconds() {
 
 std::string_view eaf_text_of(std::int64_t code) noexcept {
   const std::int64_t at = static_cast<std::int64_t>(EafError::end_of_file) - code;
-  return at >= 0 && at < static_cast<std::int64_t>(texts.size())
-             ? texts[static_cast<std::size_t>(at)]
+  return at >= 0 && at < static_cast<std::int64_t>(eaf_texts.size())
+             ? eaf_texts[static_cast<std::size_t>(at)]
              : text_of(code);
 }
 

@@ -55,7 +55,7 @@ constexpr std::array operations{
     Operator{"bor", Reduction::bit_or, false, true},
 };
 
-Status wrong(std::string what) {
+Status wrong_operation(std::string what) {
   return Status::error(Code::invalid_argument, std::move(what));
 }
 
@@ -65,7 +65,7 @@ struct Close {
 using File = std::unique_ptr<std::FILE, Close>;
 
 Status file_error(const char* what, const char* name) {
-  return wrong(fmt::format("can't {} file '{}': {}", what, name, std::strerror(errno)));
+  return wrong_operation(fmt::format("can't {} file '{}': {}", what, name, std::strerror(errno)));
 }
 
 }  // namespace
@@ -73,7 +73,8 @@ Status file_error(const char* what, const char* name) {
 Status Messages::broadcast(std::span<std::byte> bytes, std::int64_t root) {
   TESSERA_RETURN_IF_ERROR(check_node(root));
   if (static_cast<std::int64_t>(bytes.size()) < 0) {
-    return wrong(fmt::format("a buffer of {} bytes", static_cast<std::int64_t>(bytes.size())));
+    return wrong_operation(
+        fmt::format("a buffer of {} bytes", static_cast<std::int64_t>(bytes.size())));
   }
   return session_.job.world().broadcast(bytes, TeamRank{static_cast<std::int32_t>(root)});
 }
@@ -84,11 +85,11 @@ Status Messages::combine_all(T* numbers, std::int64_t count, std::string_view op
       std::find_if(operations.begin(), operations.end(),
                    [&](const Operator& each) { return each.name == operation; });
   if (found == operations.end() || (found->is_for_integers && !std::is_integral_v<T>)) {
-    return wrong(fmt::format("'{}' is not an operator for these numbers", operation))
+    return wrong_operation(fmt::format("'{}' is not an operator for these numbers", operation))
         .hint("use + * max min absmax absmin, and for integers or && || & |");
   }
   if (count < 0) {
-    return wrong(fmt::format("{} numbers", count));
+    return wrong_operation(fmt::format("{} numbers", count));
   }
   if (found->takes_absolute) {
     std::transform(numbers, numbers + count, numbers, [](T each) { return std::abs(each); });
