@@ -16,30 +16,25 @@ namespace {
 using rma::ElementType;
 using rma::Reduction;
 
-std::optional<Reduction> reduction_of(std::string_view name, bool is_integer) {
-  if (name == "+") {
-    return Reduction::sum;
-  }
-  if (name == "*") {
-    return Reduction::product;
-  }
-  if (name == "max") {
-    return Reduction::max;
-  }
-  if (name == "min") {
-    return Reduction::min;
-  }
-  if (name == "absmax") {
-    return Reduction::abs_max;
-  }
-  if (name == "absmin") {
-    return Reduction::abs_min;
-  }
-  if (name == "and" || name == "land" || name == "&&") {
-    return Reduction::logical_and;
-  }
-  if (name == "or" || name == "lor" || name == "||") {
-    return is_integer && name == "or" ? Reduction::bit_or : Reduction::logical_or;
+struct SumOperator {
+  std::string_view name;
+  Reduction reduction;
+};
+constexpr SumOperator operators[] = {
+    {"+", Reduction::sum},           {"*", Reduction::product},
+    {"max", Reduction::max},         {"min", Reduction::min},
+    {"absmax", Reduction::abs_max},  {"absmin", Reduction::abs_min},
+    {"and", Reduction::logical_and}, {"land", Reduction::logical_and},
+    {"&&", Reduction::logical_and},  {"or", Reduction::logical_or},
+    {"lor", Reduction::logical_or},  {"||", Reduction::logical_or},
+};
+
+/// As in GA, more may follow the operator's name: programs pass the address of one character.
+std::optional<Reduction> reduction_of(std::string_view name, bool is_integer) noexcept {
+  for (const SumOperator& each : operators) {
+    if (name.starts_with(each.name)) {
+      return is_integer && each.name == "or" ? Reduction::bit_or : each.reduction;
+    }
   }
   return {};
 }

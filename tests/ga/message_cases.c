@@ -31,6 +31,10 @@ static void sums(void) {
   long long any = me == n - 1;
   GA_Llgop(&any, 1, "or");
   CHECK_EQUAL(any, 1);
+  /* Programs give the address of one character: what follows it is not the operator's. */
+  int ones[] = {1};
+  GA_Igop(ones, 1, "+\1?");
+  CHECK_EQUAL(ones[0], n);
   GA_Gop(C_INT, numbers, 1, "max");
   CHECK_EQUAL(numbers[0], n * (n - 1) / 2);
 }
