@@ -16,11 +16,11 @@ namespace {
 using rma::ElementType;
 using rma::Reduction;
 
-struct Operator {
+struct SumOperator {
   std::string_view name;
   Reduction reduction;
 };
-constexpr Operator operators[] = {
+constexpr SumOperator operators[] = {
     {"+", Reduction::sum},           {"*", Reduction::product},
     {"max", Reduction::max},         {"min", Reduction::min},
     {"absmax", Reduction::abs_max},  {"absmin", Reduction::abs_min},
@@ -31,7 +31,7 @@ constexpr Operator operators[] = {
 
 /// As in GA, more may follow the operator's name: programs pass the address of one character.
 std::optional<Reduction> reduction_of(std::string_view name, bool is_integer) noexcept {
-  for (const Operator& each : operators) {
+  for (const SumOperator& each : operators) {
     if (name.starts_with(each.name)) {
       return is_integer && each.name == "or" ? Reduction::bit_or : each.reduction;
     }
