@@ -5,11 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "arrays/array.hpp"
 #include "fortran/detail/arguments.hpp"
 #include "fortran/detail/collective.hpp"
 #include "fortran/detail/handles.hpp"
-#include "rma/element.hpp"
+#include "fortran/detail/typed_array.hpp"
 
 namespace tessera::capi {
 
@@ -53,18 +52,6 @@ Result<ArrayOptions> convert(const Options& given, std::int64_t ndims) {
   return options;
 }
 
-/// A pointer to an Array<T> for the array's element type, for callers that need an Array<T>.
-Result<std::shared_ptr<ArrayBase>> typed(ArrayBase made) {
-  if (!made.element().type) {
-    return std::make_shared<ArrayBase>(std::move(made));
-  }
-  return rma::dispatch(
-      *made.element().type, [&]<class T>(rma::Tag<T>) -> Result<std::shared_ptr<ArrayBase>> {
-        TESSERA_ASSIGN_OR_RETURN(auto array, arrays::Array<T>::of(std::move(made)));
-        return std::make_shared<arrays::Array<T>>(std::move(array));
-      });
-}
-
 }  // namespace
 
 Result<ArrayRequest> request_of(const NewArrayArguments& arguments, std::int64_t ndims,
@@ -92,7 +79,7 @@ Result<ArrayRequest> request_of(const NewArrayArguments& arguments, std::int64_t
 
 Status create_array_handle(tessera_job* job, Result<ArrayBase> made, tessera_array** result) {
   TESSERA_RETURN_IF_ERROR(made.status());
-  TESSERA_ASSIGN_OR_RETURN(auto array, typed(std::move(made).take()));
+  TESSERA_ASSIGN_OR_RETURN(auto array, typed_array(std::move(made).take()));
   const std::string name = "array '" + array->name() + "'";
   *result = make_handle<tessera_array>(
       job, std::make_unique<ArrayContents>(ArrayContents{std::move(array)}), name);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fortran/detail/typed_array.hpp"
 #include "fortran/python/halo_plans.hpp"
 #include "fortran/python/selection.hpp"
 
@@ -18,17 +19,6 @@ using rma::Result;
 using rma::Status;
 
 namespace {
-
-/// A pointer to an Array<T> for the array's element type, for those who need an Array<T>.
-std::shared_ptr<ArrayBase> typed(ArrayBase made) {
-  if (!made.element().type) {
-    return std::make_shared<ArrayBase>(std::move(made));
-  }
-  return rma::dispatch(
-      *made.element().type, [&]<class T>(rma::Tag<T>) -> std::shared_ptr<ArrayBase> {
-        return std::make_shared<arrays::Array<T>>(take(arrays::Array<T>::of(std::move(made))));
-      });
-}
 
 std::string representation(const Array& array) {
   const ArrayBase& base = array.description();
@@ -214,7 +204,7 @@ void Array::refuse_closed() const {
 
 std::shared_ptr<Array> adopt(const std::shared_ptr<SharedJob>& job, Result<ArrayBase> made,
                              py::dtype dtype) {
-  auto array = typed(take(std::move(made)));
+  auto array = take(typed_array(take(std::move(made))));
   rma::Team team = array->team();
   auto shared = std::make_shared<SharedArray>(job, std::move(team), std::move(array));
   return std::make_shared<Array>(std::move(shared), std::move(dtype));
