@@ -4,12 +4,17 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arrays/checkpoint.hpp"
+#include "fortran/detail/collective.hpp"
+#include "fortran/python/attributes.hpp"
 #include "fortran/python/element_types.hpp"
 #include "fortran/python/operands.hpp"
+#include "fortran/python/selection.hpp"
 
 namespace tessera::python {
 namespace {
@@ -23,6 +28,7 @@ using rma::Status;
 /// The C++ part of tessera.checkpoint.Writer. The end of the object only discards its file.
 struct CheckpointOutput {
   std::shared_ptr<SharedJob> job;
+  rma::Team team;
   std::optional<CheckpointWriter> writer;
 
   [[nodiscard]] CheckpointWriter& open() {
@@ -53,7 +59,7 @@ std::unique_ptr<CheckpointOutput> make_writer(const std::shared_ptr<SharedJob>& 
                                               const std::string& path, const py::object& team,
                                               std::int64_t piece_bytes) {
   const rma::Team chosen = team_of(*job, team);
-  auto made = std::make_unique<CheckpointOutput>(CheckpointOutput{job, {}});
+  auto made = std::make_unique<CheckpointOutput>(CheckpointOutput{job, chosen, {}});
   made->writer.emplace(checked_without_gil([&] {
     return CheckpointWriter::create(job->rma(), chosen, path, {.piece_bytes = piece_bytes});
   }));
@@ -65,25 +71,14 @@ void add(CheckpointOutput& writer, const Array& array, const std::string& name) 
   checked_without_gil([&] { return file.add(array.base(), name); });
 }
 
-/// The value of an attribute: a whole number, a number or a text.
-arrays::AttributeValue attribute_value(const std::string& name, const py::handle& value) {
-  if (py::isinstance<py::str>(value)) {
-    return value.cast<std::string>();
-  }
-  if (PyIndex_Check(value.ptr()) != 0) {
-    return number<std::int64_t>(value);
-  }
-  if (PyNumber_Check(value.ptr()) != 0 && PyComplex_Check(value.ptr()) == 0) {
-    return value.cast<double>();
-  }
-  refuse_type(fmt::format("attribute '{}' is {}", name, py::repr(value).cast<std::string>()),
-              "attributes are an int, a float or a str");
-}
-
 void add_attribute(CheckpointOutput& writer, const std::string& name, const py::object& value) {
   CheckpointWriter& file = writer.open();
-  const arrays::AttributeValue converted = attribute_value(name, value);
-  checked_without_gil([&] { return file.add_attribute(name, converted); });
+  arrays::AttributeValue converted;
+  const Status own = status_of([&] { converted = attribute_value(name, value); });
+  checked_without_gil([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(capi::report_to_team(writer.team, own));
+    return file.add_attribute(name, converted);
+  });
 }
 
 void commit(CheckpointOutput& writer) {
@@ -109,29 +104,20 @@ py::dtype stored_dtype(const StoredArrayInfo& info) {
 
 py::dict info_of(CheckpointInput& reader, const std::string& name) {
   const StoredArrayInfo info = take(reader.open().info(name));
-  py::tuple shape(static_cast<std::size_t>(info.extents.ndims()));
-  for (int dim = 0; dim < info.extents.ndims(); ++dim) {
-    shape[static_cast<std::size_t>(dim)] = info.extents[dim];
-  }
   py::dict found;
   found["name"] = info.name;
-  found["shape"] = shape;
+  found["shape"] = tuple_of(info.extents);
   found["dtype"] = stored_dtype(info);
   found["has_checksums"] = info.has_checksums;
+  found["chunks"] = info.chunk.ndims() > 0 ? py::object(tuple_of(info.chunk)) : py::none();
+  found["has_steps"] = info.is_extendible;
   found["distribution"] =
       info.distribution ? py::object(py::str(arrays::to_string(*info.distribution))) : py::none();
   return found;
 }
 
-py::object attribute(CheckpointInput& reader, const std::string& name) {
-  const Checkpoint& file = reader.open();
-  if (const auto whole_number = file.attribute<std::int64_t>(name); whole_number.ok()) {
-    return py::int_(*whole_number);
-  }
-  if (const auto real = file.attribute<double>(name); real.ok()) {
-    return py::float_(*real);
-  }
-  return py::str(take(file.attribute<std::string>(name)));
+py::object attribute(CheckpointInput& reader, const std::string& object, const std::string& name) {
+  return python_value(take(reader.open().find_attribute(object, name)));
 }
 
 std::shared_ptr<Array> read(CheckpointInput& reader, const std::string& name, const Array* like) {
@@ -152,6 +138,14 @@ void read_into(CheckpointInput& reader, const std::string& name, const Array& ar
   checked_without_gil([&] { return file.read_into(name, array.base()); });
 }
 
+void read_part(CheckpointInput& reader, const std::string& name,
+               const std::vector<std::int64_t>& lo, const std::vector<std::int64_t>& hi,
+               const Array& array) {
+  Checkpoint& file = reader.open();
+  const arrays::Box from{arrays::Index(std::span(lo)), arrays::Index(std::span(hi))};
+  checked_without_gil([&] { return file.read_part(name, from, array.base(), array.base().box()); });
+}
+
 void verify(CheckpointInput& reader, const std::string& name) {
   Checkpoint& file = reader.open();
   checked_without_gil([&] { return file.verify(name); });
@@ -170,11 +164,14 @@ void define_checkpoints(py::module_& module) {
       .def(py::init(&make_reader))
       .def("names", [](CheckpointInput& reader) { return reader.open().names(); })
       .def("attribute_names",
-           [](CheckpointInput& reader) { return reader.open().attribute_names(); })
+           [](CheckpointInput& reader, const std::string& object) {
+             return reader.open().attribute_names(object);
+           })
       .def("info", &info_of)
       .def("attribute", &attribute)
       .def("read", &read, py::arg("name"), py::arg("like") = nullptr)
       .def("read_into", &read_into)
+      .def("read_part", &read_part)
       .def("verify", &verify)
       .def("close", [](CheckpointInput& reader) { reader.file.reset(); });
 }

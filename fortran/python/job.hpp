@@ -151,5 +151,7 @@ JobClass define_job(py::module_& module);
 void define_team(py::module_& module);
 /// Job.counter(), Job.locks() and their classes.
 void define_counters_and_locks(py::module_& module, JobClass& job);
+/// Job.phase() and its class.
+void define_phases(py::module_& module, JobClass& job);
 
 }  // namespace tessera::python

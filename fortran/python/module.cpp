@@ -30,9 +30,11 @@ PYBIND11_MODULE(_core, module) {
   python::define_halo(module, array);
   python::define_elements(array);
   python::define_counters_and_locks(module, job);
+  python::define_phases(module, job);
   python::define_operations(module);
   python::define_linear_algebra(module);
   python::define_sparse(module);
   python::define_checkpoints(module);
+  python::define_output(module);
   python::define_transfers(array);  // last: it sets slots that later definitions would change
 }

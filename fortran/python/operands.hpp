@@ -74,5 +74,7 @@ void define_operations(py::module_& module);
 void define_linear_algebra(py::module_& module);
 void define_sparse(py::module_& module);
 void define_checkpoints(py::module_& module);
+/// tessera.Output.
+void define_output(py::module_& module);
 
 }  // namespace tessera::python

@@ -90,8 +90,8 @@ class Files(Case):
         with self.assertRaisesRegex(tessera.InvalidArgument, "there is no array to write"):
             tessera.save(path("none"))
         a = job().zeros(3, name="a")
-        with self.assertRaisesRegex(TypeError, "attribute 'list'"):
-            tessera.save(path("none"), a, attributes={"list": [1]})
+        with self.assertRaisesRegex(TypeError, "attribute 'map'"):
+            tessera.save(path("none"), a, attributes={"map": {"a": 1}})
         with self.assertRaisesRegex(tessera.Error, "nowhere.h5"):
             tessera.load(job(), "nowhere.h5")
         job().barrier()

@@ -86,6 +86,27 @@ try:
 except tessera.Unsupported as error:
     print(f"not run: {error}")
 
+try:
+    # [output]
+    with tessera.Output(job, "steps.h5", mode="w") as out:
+        out.set_grid(origin=(0, 0), spacing=(0.1, 0.1))     # also writes steps.xdmf, for ParaView
+        out.write(A, "edges/top", np.s_[:1])                # a part, in a group
+        for step in range(3):
+            u += 1
+            out.append(u, "fields/u", compression=4, time=0.5 * step)  # u[step, :, :]
+            out.flush()                                     # now others can read it
+        out.set_attribute("fields/u", "unit", "K")
+    # [/output]
+    with tessera.checkpoint.Reader(job, "steps.h5") as reader:
+        assert reader.info("fields/u")["shape"] == (3, 200, 200)
+except tessera.Unsupported as error:
+    print(f"not run: {error}")
+
+# [phases]
+with job.phase("smooth"):
+    u.halo.update()
+# [/phases]
+
 done = 0
 # [tasks]
 tasks = job.counter()
@@ -102,5 +123,6 @@ except tessera.OutOfRange as error:  # also an IndexError
 # [/errors]
 assert "1000 x 600" in text
 job.barrier()
-if job.rank == 0 and os.path.exists("run.h5"):
-    os.remove("run.h5")
+for name in ("run.h5", "steps.h5", "steps.xdmf"):
+    if job.rank == 0 and os.path.exists(name):
+        os.remove(name)

@@ -9,6 +9,7 @@ elements have checksums, which are compared when they are read. All functions ar
 they say otherwise. The path is the same file on all ranks.
 """
 
+import operator
 import os
 
 from . import _core
@@ -27,7 +28,7 @@ class Writer:
         self._core.add(array, name or array.name)
 
     def set_attribute(self, name, value):
-        """Adds an attribute of the file: an int, a float or a str, the same on all ranks."""
+        """Adds an attribute of the file, the same on all ranks; see tessera.Output.set_attribute."""
         self._core.add_attribute(name, value)
 
     def commit(self):
@@ -48,6 +49,34 @@ class Writer:
             self.close()
 
 
+def _corners(key, shape, name):
+    """The first and the last index + 1 of each dimension of a part."""
+    entries = list(key) if isinstance(key, tuple) else [key]
+    at = next((i for i, entry in enumerate(entries) if entry is ...), len(entries))
+    entries[at:at + 1] = [slice(None)] * (len(shape) - len(entries) + (at < len(entries)))
+    if len(entries) != len(shape):
+        raise _core.OutOfRange(f"'{name}' has {len(shape)} dimensions: {key!r} has more")
+    lo, hi = [], []
+    for entry, extent in zip(entries, shape):
+        if isinstance(entry, slice):
+            start, stop, step = entry.indices(extent)
+            if step != 1:
+                raise _core.InvalidArgument(f"'{name}': step {step}; parts of files have step 1")
+            stop = max(start, stop)
+        else:
+            try:
+                start = operator.index(entry)
+            except TypeError:
+                raise _core.WrongType(f"'{name}': {entry!r} is not an index") from None
+            if not -extent <= start < extent:
+                raise _core.OutOfRange(f"'{name}': index {start} of a dimension that has 0 to {extent - 1}")
+            start %= extent
+            stop = start + 1
+        lo.append(start)
+        hi.append(stop)
+    return lo, hi
+
+
 class Reader:
     """Reads a checkpoint file, or data sets that other programs wrote. reader["u"] is an array."""
 
@@ -65,13 +94,17 @@ class Reader:
         return name in self.keys()
 
     def info(self, name):
-        """Local. A dict of the array's shape, dtype and distribution, and whether it has checksums."""
+        """Local. A dict: the array's shape, dtype, distribution, chunks; whether it has checksums, steps."""
         return self._core.info(name)
 
     @property
     def attributes(self):
         """Local. The attributes of the file, as a dict."""
-        return {name: self._core.attribute(name) for name in self._core.attribute_names()}
+        return self.attributes_of("/")
+
+    def attributes_of(self, name):
+        """Local. The attributes of an array or a group, as a dict."""
+        return {each: self._core.attribute(name, each) for each in self._core.attribute_names(name)}
 
     def read(self, name, like=None):
         """A new array. Its distribution is that of `like`, or the one that it was written with."""
@@ -79,9 +112,16 @@ class Reader:
 
     __getitem__ = read
 
-    def read_into(self, name, array):
-        """Reads into an array of the same shape and type, with any distribution. Returns the array."""
-        self._core.read_into(name, array)
+    def read_into(self, name, array, key=...):
+        """Reads into an array of the same type, with any distribution. Returns the array.
+
+        `key`, of integers and slices, selects a part of what is stored: 7 is the time step 7. The
+        array has the shape of the part; dimensions of length 1 may be left out.
+        """
+        if key is ...:
+            self._core.read_into(name, array)
+        else:
+            self._core.read_part(name, *_corners(key, self.info(name)["shape"], name), array)
         return array
 
     def verify(self, name):
