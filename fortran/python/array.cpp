@@ -9,6 +9,7 @@
 
 #include "fortran/detail/typed_array.hpp"
 #include "fortran/python/halo_plans.hpp"
+#include "fortran/python/options.hpp"
 #include "fortran/python/selection.hpp"
 
 namespace tessera::python {
@@ -45,7 +46,7 @@ std::vector<OwnedBlock> blocks_of(const Array& array, const py::object& of) {
     }
   };
   if (!of.is_none()) {
-    const int rank = of.cast<int>();
+    const int rank = parse_int32(of, "rank");
     if (rank < 0 || rank >= array.team().size()) {
       refuse_index(fmt::format("{}: rank {} of a team of {}", array.base().describe(), rank,
                                array.team().size()));

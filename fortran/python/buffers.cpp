@@ -43,11 +43,14 @@ bool is_same_type(const Array& array, const py::array& given) {
 bool is_unsigned(const Array& array) {
   return array.dtype().kind() == 'u';
 }
+bool is_integer(const py::dtype& dtype) {
+  return dtype.kind() == 'i' || dtype.kind() == 'u';
+}
 
 /// A Python number as an element. Throws InvalidArgument if it does not fit.
 py::array number_converted(const Array& array, py::handle value, std::string_view operation) {
   const auto numpy = py::module_::import("numpy");
-  if (array.dtype().kind() == 'i' || is_unsigned(array)) {
+  if (is_integer(array.dtype())) {
     const py::object limits = numpy.attr("iinfo")(array.dtype());
     const py::object low = limits.attr("min");
     const py::object high = limits.attr("max");
@@ -159,17 +162,21 @@ py::array converted(const Array& array, py::handle value, std::string_view opera
     return number_converted(array, value, operation);
   }
   const auto numpy = py::module_::import("numpy");
-  const py::object given = numpy.attr("asarray")(value);
-  const py::object dtype = given.attr("dtype");
-  const bool is_list_of_integers = dtype.attr("kind").cast<std::string>() == "i" &&
-                                   is_unsigned(array) && !py::isinstance<py::array>(value);
-  if (!is_list_of_integers &&
-      !numpy.attr("can_cast")(dtype, array.dtype(), "same_kind").cast<bool>()) {
-    refuse_dtype(array, dtype, operation);
+  const py::array given = numpy.attr("asarray")(value);
+  const auto can_cast = [&](const char* casting) {
+    return numpy.attr("can_cast")(given.dtype(), array.dtype(), casting).cast<bool>();
+  };
+  const bool is_list_of_integers =
+      given.dtype().kind() == 'i' && is_unsigned(array) && !py::isinstance<py::array>(value);
+  if (!is_list_of_integers && !can_cast("same_kind")) {
+    refuse_dtype(array, given.dtype(), operation);
   }
-  if (is_list_of_integers && given.attr("size").cast<std::int64_t>() > 0) {
-    number_converted(array, given.attr("min")(), operation);
-    number_converted(array, given.attr("max")(), operation);
+  // NumPy would wrap integers that don't fit.
+  if (is_integer(given.dtype()) && is_integer(array.dtype()) && given.size() > 0 &&
+      !can_cast("safe")) {
+    for (const char* const extreme : {"min", "max"}) {
+      number_converted(array, given.attr(extreme)().attr("item")(), operation);
+    }
   }
   return given.attr("astype")(array.dtype());
 }

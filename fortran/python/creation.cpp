@@ -154,7 +154,7 @@ std::shared_ptr<Array> from_numpy(const std::shared_ptr<SharedJob>& job, const p
   py::object shape;
   ArrayTerms asked{.extents = {}, .dtype = py::dtype::of<double>()};
   Status own = status_of([&] {
-    const int chosen = root.is_none() ? -1 : root.cast<int>();
+    const int chosen = root.is_none() ? -1 : parse_int32(root, "root");
     if (!root.is_none() && (chosen < 0 || chosen >= team.size())) {
       refuse_index(fmt::format("root={} of a team of {}", chosen, team.size()));
     }
@@ -166,7 +166,7 @@ std::shared_ptr<Array> from_numpy(const std::shared_ptr<SharedJob>& job, const p
   });
   if (!root.is_none()) {
     checked_without_gil([&] { return team.agree(own); });
-    shape = broadcast(team, shape, rma::TeamRank{root.cast<int>()});
+    shape = broadcast(team, shape, rma::TeamRank{parse_int32(root, "root")});
   }
   if (own.ok()) {
     own = status_of([&] {

@@ -55,11 +55,14 @@ constexpr std::array<ErrorClass, code_count - 1> error_classes = {{
      "An invariant of the library is broken: report a bug."},
 }};
 
+/// `members` are attributes of the class, for exceptions that the package's Python raises.
 PyObject* make_class(py::module_& module, const char* name, const py::tuple& bases,
-                     const char* text) {
+                     const char* text, const py::dict& members) {
   const std::string path = std::string("tessera.") + name;
   PyObject* const made =
-      owned(PyErr_NewExceptionWithDoc(path.c_str(), text, bases.ptr(), nullptr)).release().ptr();
+      owned(PyErr_NewExceptionWithDoc(path.c_str(), text, bases.ptr(), members.ptr()))
+          .release()
+          .ptr();
   module.add_object(name, made);
   return made;
 }
@@ -144,17 +147,24 @@ void pass_python_error() {
 }
 
 void define_errors(py::module_& module) {
+  const auto members = [](Code code) {
+    py::dict of_class;
+    of_class["code"] = py::str(std::string(rma::to_string(code)));
+    of_class["rank"] = py::none();
+    return of_class;
+  };
   PyObject* const base =
       make_class(module, "Error", py::make_tuple(py::handle(PyExc_Exception)),
                  "An error of Tessera. `code` is its name in docs/errors.md, for example "
-                 "'peer_lost'; `rank` is the rank concerned, or None.");
+                 "'peer_lost'; `rank` is the rank concerned, or None.",
+                 members(Code::internal));
   for (const ErrorClass& each : error_classes) {
     make_class(module, each.name, py::make_tuple(py::handle(base), py::handle(*each.also)),
-               each.text);
+               each.text, members(each.code));
   }
   make_class(module, wrong_type,
              py::make_tuple(module.attr("InvalidArgument"), py::handle(PyExc_TypeError)),
-             "An argument or an element type that the operation does not take.");
+             "An argument or an element type that the operation does not take.", py::dict());
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       std::rethrow_exception(std::move(thrown));

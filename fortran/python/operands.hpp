@@ -9,6 +9,7 @@
 // Each array of a call may have another element type: check_same_type() comes first.
 #pragma once
 
+#include <fmt/format.h>
 #include <pybind11/complex.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -53,14 +54,25 @@ auto dispatch_matrix(const Array& array, std::string_view operation, Act&& act) 
   });
 }
 
-/// A number of Python as a T. Throws TypeError, or OverflowError if it does not fit.
+/// A number of Python as a T. Throws WrongType, also if it does not fit.
 template <class T>
 T number(const py::handle& value) {
-  if constexpr (std::is_integral_v<T>) {
-    return py::cast<T>(py::module_::import("operator").attr("index")(value));
-  } else {
-    return py::cast<T>(value);
+  const auto refuse_number = [&] {
+    refuse_type(fmt::format("{} is not a number of type {}", repr_of(value),
+                            rma::to_string(rma::element_type<T>())));
+  };
+  try {
+    if constexpr (std::is_integral_v<T>) {
+      return py::cast<T>(py::module_::import("operator").attr("index")(value));
+    } else {
+      return py::cast<T>(value);
+    }
+  } catch (const py::cast_error&) {
+    refuse_number();
+  } catch (py::error_already_set&) {
+    refuse_number();
   }
+  __builtin_unreachable();
 }
 
 template <class T>

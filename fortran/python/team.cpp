@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fortran/detail/collective.hpp"
 #include "fortran/python/buffers.hpp"
 #include "fortran/python/element_types.hpp"
 #include "fortran/python/gil.hpp"
@@ -35,6 +36,9 @@ ReducedValue operand_of(const py::object& given, Reduction reduction) {
   ReducedValue operand;
   operand.is_number = !py::isinstance<py::array>(given) && !py::isinstance<py::sequence>(given);
   py::object values = numpy.attr("array")(given, py::arg("order") = "C");
+  if (!values.attr("dtype").attr("isnative").cast<bool>()) {
+    values = values.attr("astype")(values.attr("dtype").attr("newbyteorder")("="));
+  }
   if (values.attr("dtype").attr("kind").cast<std::string>() == "b") {
     values = values.attr("astype")("int64");  // the sum of truth values counts them
   }
@@ -57,13 +61,12 @@ py::object allreduce(Team& team, const py::object& given, Reduction reduction) {
   team.job->check_running();
   ReducedValue operand;
   const Status own = status_of([&] { operand = operand_of(given, reduction); });
-  if (!own.ok()) {
-    without_gil([&] { return team.team.agree(own); }).ignore("this rank raises its own error");
-    check(own);
-  }
-  void* const values = operand.values.mutable_data();
+  void* const values = own.ok() ? operand.values.mutable_data() : nullptr;
   const std::int64_t count = operand.values.size();
-  checked_without_gil([&] { return team.team.allreduce(values, count, operand.type, reduction); });
+  checked_without_gil([&]() -> Status {
+    TESSERA_RETURN_IF_ERROR(capi::report_to_team(team.team, own));
+    return team.team.allreduce(values, count, operand.type, reduction);
+  });
   return result_of(operand);
 }
 
@@ -75,16 +78,20 @@ py::object reduce_by(Team& team, const py::object& given) {
 /// Whether all members, or any, give a true value.
 template <Reduction reduction>
 bool test_by(Team& team, const py::object& given) {
-  const int own = given.is_none() ? 0 : py::bool_(given).cast<bool>() ? 1 : 0;
-  const auto value =
-      checked_without_gil([&] { return team.team.allreduce(std::int32_t{own}, reduction); });
-  return value != 0;
+  team.job->check_running();
+  std::int32_t truth = 0;
+  const Status own = status_of([&] { truth = py::bool_(given).cast<bool>() ? 1 : 0; });
+  return checked_without_gil([&]() -> rma::Result<bool> {
+    TESSERA_RETURN_IF_ERROR(capi::report_to_team(team.team, own));
+    TESSERA_ASSIGN_OR_RETURN(const std::int32_t all, team.team.allreduce(truth, reduction));
+    return all != 0;
+  });
 }
 
 std::shared_ptr<Team> split(Team& team, const py::object& color, std::int32_t key) {
   team.job->check_running();
   constexpr std::int32_t alone = -1;
-  const std::int32_t chosen = color.is_none() ? alone : color.cast<std::int32_t>();
+  const std::int32_t chosen = color.is_none() ? alone : parse_int32(color, "color");
   return std::make_shared<Team>(
       Team{team.job, checked_without_gil([&] { return team.team.split(chosen, key); })});
 }

@@ -157,9 +157,15 @@ void set_slots(const ArrayClass& array) {
   type->tp_as_mapping->mp_length = length;
 }
 
-py::object wait_all(const py::iterable& handles) {
+py::object wait_all(const py::object& given) {
+  const py::list handles(given);
   py::list results;
   py::object first;
+  for (const py::handle each : handles) {
+    if (!py::isinstance<Handle>(each)) {
+      refuse_type(fmt::format("wait_all: {} is not a tessera.Handle", repr_of(each)));
+    }
+  }
   for (const py::handle each : handles) {
     try {
       results.append(each.cast<Handle&>().wait());
@@ -185,11 +191,17 @@ Handle::~Handle() {
 }
 
 bool Handle::done() {
-  return without_gil([this] { return transfers_.done(); });
+  return without_gil([this] {
+    const std::unique_lock alone(mutex_, std::try_to_lock);
+    return alone.owns_lock() && transfers_.done();
+  });
 }
 
 py::object Handle::wait() {
-  checked_without_gil([this] { return transfers_.wait(); });
+  checked_without_gil([this] {
+    const std::lock_guard alone(mutex_);
+    return transfers_.wait();
+  });
   owner_ = py::none();
   return result_;
 }

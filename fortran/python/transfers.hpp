@@ -7,6 +7,7 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ class Handle {
   Array::Shared array_;
   py::object owner_;
   py::object result_;
+  std::mutex mutex_;  // several threads may wait
   rma::Handle transfers_;
 };
 
