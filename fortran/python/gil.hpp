@@ -4,8 +4,11 @@
 // that other threads of the program run meanwhile.
 #pragma once
 
+#include <cxxabi.h>
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
+#include <type_traits>
 #include <utility>
 
 #include "fortran/python/errors.hpp"
@@ -13,10 +16,31 @@
 
 namespace tessera::python {
 
+/// While it exists, this thread does not have the GIL. A thread that is still here when Python ends
+/// stays here, because Python would end it by pthread_exit(), which destructors do not survive.
+class ReleasedGil {
+ public:
+  ReleasedGil() noexcept : thread_(PyEval_SaveThread()) {}
+  ReleasedGil(const ReleasedGil&) = delete;
+  ReleasedGil& operator=(const ReleasedGil&) = delete;
+  ~ReleasedGil() {
+    try {
+      PyEval_RestoreThread(thread_);
+    } catch (const abi::__forced_unwind&) {
+      for (;;) {
+        ::pause();
+      }
+    }
+  }
+
+ private:
+  PyThreadState* thread_;
+};
+
 /// Calls act() without the GIL and returns its result. act() must not touch Python objects.
 template <class Act>
 decltype(auto) without_gil(Act&& act) {
-  const py::gil_scoped_release released;
+  const ReleasedGil released;
   return std::forward<Act>(act)();
 }
 

@@ -71,7 +71,7 @@ py::list entries_of(const Array& array, py::handle key) {
 void wrap(std::int64_t* numbers, std::int64_t count, int stride, std::int64_t extent) noexcept {
   for (std::int64_t i = 0; i < count; ++i) {
     std::int64_t& number = numbers[i * stride];
-    number += number < 0 ? extent : 0;
+    number += number < 0 && number >= -extent ? extent : 0;
   }
 }
 

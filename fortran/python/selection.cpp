@@ -19,10 +19,25 @@ using arrays::Index;
 
 namespace {
 
-/// Python's number as a 64-bit one. Throws the exception of Python: TypeError, OverflowError.
-std::int64_t number_of(PyObject* given) {
+/// Whether the exception that Python has set is of a class; then it is cleared.
+bool has_raised(PyObject* kind) noexcept {
+  if (PyErr_ExceptionMatches(kind) == 0) {
+    return false;
+  }
+  PyErr_Clear();
+  return true;
+}
+
+/// A number of the argument `what`.
+std::int64_t number_of(PyObject* given, const char* what) {
   const Py_ssize_t number = PyNumber_AsSsize_t(given, PyExc_IndexError);
   if (number == -1 && PyErr_Occurred() != nullptr) [[unlikely]] {
+    if (has_raised(PyExc_IndexError)) {
+      refuse(fmt::format("{}: {} does not fit 64 bits", what, repr_of(given)));
+    }
+    if (has_raised(PyExc_TypeError)) {
+      refuse_type(fmt::format("{}: {} is not an integer", what, repr_of(given)));
+    }
     pass_python_error();
   }
   return number;
@@ -38,12 +53,24 @@ std::int64_t number_of(PyObject* given) {
               "indices are integers, slices, '...', and lists or arrays of integers");
 }
 
-[[noreturn]] void refuse_number(const ArrayBase& array, int dim, std::int64_t number) {
+template <class Number>
+[[noreturn]] void refuse_number(const ArrayBase& array, int dim, const Number& number) {
   const std::int64_t extent = array.extents()[dim];
   refuse_index(extent == 0 ? fmt::format("{}: index {} of dimension {}, which is empty",
                                          array.describe(), number, dim)
                            : fmt::format("{}: index {} of dimension {}, which has 0 to {}",
                                          array.describe(), number, dim, extent - 1));
+}
+
+/// Throws after Python could not make a number of an entry.
+[[noreturn]] void refuse_as_number(const ArrayBase& array, int dim, PyObject* entry) {
+  if (has_raised(PyExc_IndexError)) {
+    refuse_number(array, dim, repr_of(entry));
+  }
+  if (has_raised(PyExc_TypeError)) {  // of a truth value or a float of NumPy
+    refuse_entry(array, entry);
+  }
+  pass_python_error();
 }
 
 [[noreturn]] void refuse_step(const ArrayBase& array, int dim, std::int64_t step) {
@@ -76,7 +103,10 @@ class Parser {
     Py_ssize_t stop = 0;
     Py_ssize_t step = 1;
     if (PySlice_Unpack(slice, &start, &stop, &step) < 0) [[unlikely]] {
-      pass_python_error();
+      if (has_raised(PyExc_ValueError)) {
+        refuse_step(array_, dim_, 0);
+      }
+      refuse_as_number(array_, dim_, slice);
     }
     if (step < 1) [[unlikely]] {
       refuse_step(array_, dim_, step);
@@ -104,7 +134,11 @@ class Parser {
     if (PySlice_Check(entry)) {
       add_slice(entry);
     } else if (PyIndex_Check(entry) != 0 && !PyBool_Check(entry)) {
-      add_number(number_of(entry));
+      const Py_ssize_t number = PyNumber_AsSsize_t(entry, PyExc_IndexError);
+      if (number == -1 && PyErr_Occurred() != nullptr) [[unlikely]] {
+        refuse_as_number(array_, dim_, entry);
+      }
+      add_number(number);
     } else {
       refuse_entry(array_, entry);
     }
@@ -163,7 +197,7 @@ void parse_tuple(const ArrayBase& array, PyObject* key, Parser& parser) {
 
 std::vector<std::int64_t> parse_numbers(py::handle given, const char* what) {
   if (PyIndex_Check(given.ptr()) != 0) {
-    return {number_of(given.ptr())};
+    return {number_of(given.ptr(), what)};
   }
   PyObject* const sequence = PySequence_Fast(given.ptr(), "");
   if (sequence == nullptr) {
@@ -179,7 +213,7 @@ std::vector<std::int64_t> parse_numbers(py::handle given, const char* what) {
       refuse_type(
           fmt::format("{}={} is neither an integer nor a list of integers", what, repr_of(given)));
     }
-    numbers.push_back(number_of(entry));
+    numbers.push_back(number_of(entry, what));
   }
   return numbers;
 }

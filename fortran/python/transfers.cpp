@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fortran/python/transfers.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include "fortran/python/buffers.hpp"
@@ -121,9 +122,11 @@ std::unique_ptr<Handle> accumulate_async(const Array& array, const py::object& k
 
 /// Calls act() in a slot of the type, which reports errors by its result.
 template <class Result, class Act>
-Result in_slot(Result failed, const Act& act) noexcept {
+Result in_slot(Result failed, const Act& act) {
   try {
     return act();
+  } catch (const abi::__forced_unwind&) {
+    throw;  // Python ends this thread
   } catch (...) {
     set_python_error_from_exception();
     return failed;

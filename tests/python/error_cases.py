@@ -27,9 +27,11 @@ class Refusals(Case):
                             lambda k=key: array.acc(k, 1.0), lambda k=key: array.get_async(k)):
                     with self.assertRefused(kind, "array 'K' (float64, 10 x 20)", *texts):
                         use()
-            with self.assertRaises(TypeError):
+            with self.assertRefused(tessera.WrongType, "'K'", "slice(1.5, 2, None) is not an index"):
                 array[1.5:2]  # noqa: B018
-            with self.assertRaises(IndexError):
+            with self.assertRefused(tessera.InvalidArgument, "'K'", "step 0 in dimension 0"):
+                array[::0]  # noqa: B018
+            with self.assertRefused(tessera.OutOfRange, f"index {2**70} of dimension 0, which has 0 to 9"):
                 array[2**70]  # noqa: B018
             with self.assertRefused(tessera.WrongType, "cannot be deleted"):
                 del array[0]

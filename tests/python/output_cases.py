@@ -288,7 +288,7 @@ class Files(OutputCase):
                     (lambda: out.write(a, "x", np.s_[::-1]), tessera.InvalidArgument, ("step -1 in dimension 0",)),
                     (lambda: out.write(a, "x", [0, 2]), tessera.WrongType, ("'A'", "a list of indices")),
                     (lambda: out.write(a, "x", 6), tessera.OutOfRange, ("index 6 of dimension 0",)),
-                    (lambda: out.write(a, "x", 2**70), tessera.Error, ("index-sized integer",)),
+                    (lambda: out.write(a, "x", 2**70), tessera.OutOfRange, ("of dimension 0",)),
                     (lambda: out.write(a, "x", compression="gzip"), tessera.WrongType, ("compression='gzip'", "0 is none")),
                     (lambda: out.write(a, "x", compression=True), tessera.WrongType, ("compression=True",)),
                     (lambda: out.write(a, "x", compression=10), tessera.InvalidArgument, ("compression is 10; 0 to 9",)),
