@@ -209,6 +209,7 @@ TEST(AccessList, MarksTheAccessesOfAnEpochAlsoAfterItMadeRoom) {
 
 TEST(PackedAccess, GivesWhatWasPacked) {
   std::minstd_rand random(3);
+  const auto below = [&](unsigned limit) { return static_cast<std::int64_t>(random() % limit); };
   for (int round = 0; round < 500; ++round) {
     PackedAccess form;
     std::vector<LoggedAccess> all(3);
@@ -219,7 +220,7 @@ TEST(PackedAccess, GivesWhatWasPacked) {
       access.box = Box::none(ndims);
       access.steps = random() % 2 == 0 ? Extents() : Extents::filled(ndims, 3);
       for (int dim = 0; dim < ndims; ++dim) {
-        access.box.set(dim, -static_cast<std::int64_t>(random()), random());
+        access.box.set(dim, -below(1U << 30U), below(1U << 30U));
       }
       access.first_byte = static_cast<std::uint32_t>(random());
       access.end_byte = static_cast<std::uint32_t>(random());
@@ -232,8 +233,8 @@ TEST(PackedAccess, GivesWhatWasPacked) {
       access.phase = static_cast<std::uint32_t>(random());
       access.orders = random();
       access.last_orders = random();
-      access.first_time = -static_cast<std::int64_t>(random());
-      access.last_time = random();
+      access.first_time = -below(1U << 30U);
+      access.last_time = below(1U << 30U);
       form.add(access);
     }
     for (const LoggedAccess& each : all) {
