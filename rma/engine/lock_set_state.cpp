@@ -17,6 +17,7 @@
 #include "rma/engine/region_numbers.hpp"
 #include "rma/engine/slice_cache.hpp"
 #include "rma/progress/long_wait.hpp"
+#include "rma/team_number.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -71,6 +72,11 @@ Status holder_gone(const TeamState& team, TeamRank owner, std::int64_t index,
              fmt::format("rank {} {} while it held lock {} of rank {}", outcome.holder.value,
                          outcome.holder_left ? "left the job" : death, index, rank.value))
       .hint("repair what the lock guards; the lock itself is free again");
+}
+
+// Teams number their sets from 1 on, so that sets of different teams have equal numbers.
+std::uint64_t number_of_set(const Team& team, std::uint64_t number) noexcept {
+  return Label::mix(number_of_team(team.state().members()), number);
 }
 
 Status recursive(const TeamState& team, TeamRank owner, std::int64_t index) {
@@ -298,7 +304,7 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   }
   const TeamState& team = team_.state();
   team.job().observers().report_order(OrderCall::Kind::acquire, [&] {
-    return number_of_lock(number_, team_.world_rank(owner), index);
+    return number_of_lock(number_of_set(team_, number_), team_.world_rank(owner), index);
   });
   if (use_ == Use::of_program) {
     count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
@@ -400,7 +406,7 @@ Result<bool> LockSetState::try_lock(TeamRank owner, std::int64_t index) {
   JobState& job = team_.state().job();
   const WorldRank rank = team_.world_rank(owner);
   job.observers().report_order(OrderCall::Kind::acquire, [&] {
-    return number_of_lock(number_, team_.world_rank(owner), index);
+    return number_of_lock(number_of_set(team_, number_), team_.world_rank(owner), index);
   });
   count_lock(job, rank);
   const NodeId node = job.nodes().node_of(rank);
@@ -440,7 +446,7 @@ Status LockSetState::unlock(TeamRank owner, std::int64_t index) {
     return missing(owner, index);
   }
   team_.state().job().observers().report_order(OrderCall::Kind::release, [&] {
-    return number_of_lock(number_, team_.world_rank(owner), index);
+    return number_of_lock(number_of_set(team_, number_), team_.world_rank(owner), index);
   });
   if (locks->memory.value != 0) {
     return unlock_remote(owner, *locks, index);

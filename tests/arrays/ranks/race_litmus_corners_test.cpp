@@ -139,6 +139,30 @@ const std::vector<Program> racy_corners{
        play.sync();
        EXPECT_TRUE(ok(locks.free()));
      }},
+    {"LocksOfManySetsAndAnotherWord", "put get",
+     [](Play& play) {
+       std::vector<LockSet> sets;
+       for (int at = 0; at < 6; ++at) {
+         sets.push_back(LockSet::create(play.job.world(), play.is(0) ? 1 : 0).value());
+       }
+       auto words = play.words();
+       play.ranks(
+           [&] {
+             play.put(0, 4);
+             for (LockSet& each : sets) {
+               EXPECT_TRUE(ok(each.lock(TeamRank{0}, 0)));
+               EXPECT_TRUE(ok(each.unlock(TeamRank{0}, 0)));
+             }
+           },
+           [&] {
+             EXPECT_TRUE(ok(words.fetch_add({1}, 1)));
+             play.get(0, 4);
+           });
+       play.sync();
+       for (LockSet& each : sets) {
+         EXPECT_TRUE(ok(each.free()));
+       }
+     }},
     {"PutToACornerDuringAnUpdate", "ghost cell update put",
      [](Play& play) {
        Team four = play.job.world().split(play.rank() < 4 ? 0 : 1, play.rank()).value();
