@@ -138,8 +138,10 @@ class Checkpoint {
   [[nodiscard]] std::vector<std::string> names() const;
   /// Local. Errors: invalid_argument if the file has no array of that name.
   [[nodiscard]] rma::Result<StoredArrayInfo> info(std::string_view name) const;
-  /// Local. The names of the attributes of an array or a group; "/" is the file itself.
-  [[nodiscard]] std::vector<std::string> attribute_names(std::string_view object = "/") const;
+  /// Local. The names of the attributes of an array or a group; "/" is the file itself. Errors:
+  /// invalid_argument if the file has no such array or group.
+  [[nodiscard]] rma::Result<std::vector<std::string>> attribute_names(
+      std::string_view object = "/") const;
   /// Local. Returns an attribute of the file, or of an array or a group. T is a type of
   /// AttributeValue. Errors: invalid_argument if it does not exist, has another kind of type, or a
   /// number that T can't hold.

@@ -79,6 +79,8 @@ class CheckpointState {
   Status read(const StoredArray& stored, const ArrayPart* part);
 
   [[nodiscard]] Result<const StoredArray*> find(std::string_view name) const;
+  /// Of an array or a group; "/" is the file itself.
+  [[nodiscard]] Result<const StoredAttributes*> attributes_of(std::string_view object) const;
   [[nodiscard]] Status check_readable(const StoredArray& stored) const;
   [[nodiscard]] Result<const StoredArray*> find(const std::string& name,
                                                 const ElementKind& element) const;
@@ -169,6 +171,15 @@ Result<const StoredArray*> CheckpointState::find(std::string_view name) const {
             .hint(fmt::format("it has {}", list_names(names()))));
   }
   return stored;
+}
+
+Result<const StoredAttributes*> CheckpointState::attributes_of(std::string_view object) const {
+  const StoredAttributes* const attributes = catalog_.attributes_of(object);
+  if (attributes == nullptr) {
+    return team_.name_rank(
+        invalid(fmt::format("there is no array or group '{}' in {}", object, describe_file())));
+  }
+  return attributes;
 }
 
 Result<const StoredArray*> CheckpointState::find(const std::string& name,
@@ -315,14 +326,15 @@ Result<StoredArrayInfo> Checkpoint::info(std::string_view name) const {
                          stored->unreadable_reason};
 }
 
-std::vector<std::string> Checkpoint::attribute_names(std::string_view object) const {
+Result<std::vector<std::string>> Checkpoint::attribute_names(std::string_view object) const {
+  if (!state_) {
+    return moved_from();
+  }
+  TESSERA_ASSIGN_OR_RETURN(const detail::StoredAttributes* const attributes,
+                           state_->attributes_of(object));
   std::vector<std::string> names;
-  const detail::StoredAttributes* const attributes =
-      state_ ? state_->catalog().attributes_of(object) : nullptr;
-  if (attributes != nullptr) {
-    for (const auto& [name, value] : *attributes) {
-      names.push_back(name);
-    }
+  for (const auto& [name, value] : *attributes) {
+    names.push_back(name);
   }
   return names;
 }
@@ -343,22 +355,20 @@ Result<AttributeValue> Checkpoint::find_attribute(std::string_view object,
   if (!state_) {
     return moved_from();
   }
-  const detail::StoredAttributes* const attributes = state_->catalog().attributes_of(object);
-  if (attributes == nullptr) {
-    return state_->team().name_rank(detail::invalid(
-        fmt::format("there is no array or group '{}' in {}", object, state_->describe_file())));
-  }
+  TESSERA_ASSIGN_OR_RETURN(const detail::StoredAttributes* const attributes,
+                           state_->attributes_of(object));
   for (const auto& [each, value] : *attributes) {
     if (each == name) {
       return value;
     }
   }
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::string> names, attribute_names(object));
   const std::string where = object == "/"
                                 ? state_->describe_file()
                                 : fmt::format("'{}' of {}", object, state_->describe_file());
   return state_->team().name_rank(
       detail::invalid(fmt::format("there is no attribute '{}' in {}", name, where))
-          .hint(fmt::format("it has {}", detail::list_names(attribute_names(object)))));
+          .hint(fmt::format("it has {}", detail::list_names(names))));
 }
 
 Status Checkpoint::explain_kind(std::string_view object, std::string_view name,

@@ -281,15 +281,17 @@ int tessera_checkpoint_array_name(const tessera_checkpoint* file, int64_t number
 int tessera_checkpoint_attribute_count(const tessera_checkpoint* file, int64_t* count) {
   return call_on(__func__, file, [&](const FileContents& contents) -> Status {
     TESSERA_RETURN_IF_ERROR(required(count, "result"));
-    *count = std::ssize(contents.file.attribute_names());
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<std::string> names, contents.file.attribute_names());
+    *count = std::ssize(names);
     return {};
   });
 }
 
 int tessera_checkpoint_attribute_name(const tessera_checkpoint* file, int64_t number, char* text,
                                       int64_t capacity, int64_t* length) {
-  return call_on(__func__, file, [&](const FileContents& contents) {
-    return give_name(contents.file.attribute_names(), number, "attribute", text, capacity, length);
+  return call_on(__func__, file, [&](const FileContents& contents) -> Status {
+    TESSERA_ASSIGN_OR_RETURN(const std::vector<std::string> names, contents.file.attribute_names());
+    return give_name(names, number, "attribute", text, capacity, length);
   });
 }
 

@@ -165,7 +165,7 @@ void define_checkpoints(py::module_& module) {
       .def("names", [](CheckpointInput& reader) { return reader.open().names(); })
       .def("attribute_names",
            [](CheckpointInput& reader, const std::string& object) {
-             return reader.open().attribute_names(object);
+             return take(reader.open().attribute_names(object));
            })
       .def("info", &info_of)
       .def("attribute", &attribute)

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fortran/python/errors.hpp"
@@ -18,6 +19,13 @@ using arrays::Extents;
 using arrays::Index;
 
 namespace {
+
+/// NumPy's bool has __index__, too.
+bool is_number(PyObject* entry) noexcept {
+  return PyLong_CheckExact(entry) ||
+         (PyIndex_Check(entry) != 0 && !PyBool_Check(entry) &&
+          !std::string_view(Py_TYPE(entry)->tp_name).starts_with("numpy.bool"));
+}
 
 /// Whether the exception that Python has set is of a class; then it is cleared.
 bool has_raised(PyObject* kind) noexcept {
@@ -133,7 +141,7 @@ class Parser {
   void add(PyObject* entry) {
     if (PySlice_Check(entry)) {
       add_slice(entry);
-    } else if (PyIndex_Check(entry) != 0 && !PyBool_Check(entry)) {
+    } else if (is_number(entry)) {
       const Py_ssize_t number = PyNumber_AsSsize_t(entry, PyExc_IndexError);
       if (number == -1 && PyErr_Occurred() != nullptr) [[unlikely]] {
         refuse_as_number(array_, dim_, entry);

@@ -159,6 +159,8 @@ TEST_F(CheckpointErrors, NamesAndTypesThatDoNotFitAreRefused) {
     EXPECT_TRUE(fails(file.attribute<double>("m"), Code::invalid_argument,
                       {"no attribute 'm'", "it has 'n'"}));
     EXPECT_TRUE(fails(file.info("B"), Code::invalid_argument, {"no array 'B'"}));
+    EXPECT_TRUE(
+        fails(file.attribute_names("B"), Code::invalid_argument, {"no array or group 'B'"}));
     EXPECT_TRUE(fails(CheckpointWriter::create(job, path, {.piece_bytes = 0}),
                       Code::invalid_argument, {"piece_bytes is 0"}));
   });

@@ -214,7 +214,7 @@ TEST(Checkpoint, HoldsSeveralArraysAndAttributes) {
     ASSERT_TRUE(ok(file));
     EXPECT_EQ(file->names(),
               (std::vector<std::string>{"A", "A again", "no elements", "second one"}));
-    EXPECT_EQ(file->attribute_names(), (std::vector<std::string>{"step", "time", "title"}));
+    EXPECT_EQ(file->attribute_names().value(), (std::vector<std::string>{"step", "time", "title"}));
     EXPECT_EQ(file->attribute<std::int64_t>("step").value(), -12);
     EXPECT_EQ(file->attribute<double>("time").value(), 0.1);
     EXPECT_EQ(file->attribute<std::string>("title").value(), "π, or so");

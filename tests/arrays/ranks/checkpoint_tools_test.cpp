@@ -146,7 +146,7 @@ with h5py.File(path, 'w') as f:
     auto pairs = file->read<std::complex<float>>("z");
     ASSERT_TRUE(ok(pairs));
     EXPECT_EQ(pairs->get_element({3}).value(), (std::complex<float>(1, 2)));
-    EXPECT_EQ(file->attribute_names(), (std::vector<std::string>{"list", "step"}));
+    EXPECT_EQ(file->attribute_names().value(), (std::vector<std::string>{"list", "step"}));
     EXPECT_EQ(file->attribute<std::int64_t>("step").value(), 3);
     EXPECT_EQ(file->attribute<std::vector<std::int64_t>>("list").value(),
               (std::vector<std::int64_t>{1, 2}));
