@@ -282,7 +282,7 @@ EXPERIMENTS = [
      "here": "The contractions in which CCSD spends its time, and the triples of (T), on MPI's windows, compared "
              "with the native transports in the same rounds.",
      "good": "low",
-     "measure": (WINDOWS + "mpi.ccsd -m 8:4M -i 3", (("mpi", ".*O = (?:4|8|16), V = .*"),), None),
+     "measure": (WINDOWS + "mpi.ccsd -m 8:256K -i 3", (("mpi", ".*O = (?:4|8|16), V = .*"),), None),
      "parts": [part(WINDOWS + "mpi.ccsd -m 8:32M", bars("Contractions of CCSD by transport, time", "mpi", CCSD),
                     bars("Triples of CCSD(T) by transport, time", "mpi", TRIPLES), needs=WINDOWS_NEED)]},
     {"id": "ccsd", "paper": "ARMCIMPI12", "figure": "Figure 6",
@@ -290,7 +290,7 @@ EXPERIMENTS = [
      "finding": "The paper compares run-time systems; a baseline for one rank's arithmetic is added here.",
      "here": "The same on the native transports, by orbitals and by numbers of ranks.",
      "good": "low",
-     "measure": ("tessera-run -n 2 tessera-bench ccsd -m 8:4M -i 3", (("ccsd", ".*"),), None),
+     "measure": ("tessera-run -n 2 tessera-bench ccsd -m 8:256K -i 3", (("ccsd", ".*"),), None),
      "parts": [part(RUN.format(2) + "ccsd -m 8:32M", bars("Contractions of CCSD, time", "ccsd", CCSD),
                     bars("Triples of CCSD(T), time", "ccsd", TRIPLES)),
                part(RUN.format(4) + "ccsd -m 8:32M",
