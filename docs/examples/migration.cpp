@@ -20,7 +20,7 @@ using namespace tessera::arrays;
 using tessera::rma::Reduction;
 using tessera::rma::require;
 
-constexpr std::int64_t cells = 48, particles = 20'000, steps = 40;
+constexpr std::int64_t cells = 48, particles = 4'000, steps = 20;
 
 struct Particle {
   std::int64_t number = 0;
