@@ -20,7 +20,7 @@ namespace tessera::fault {
 namespace {
 
 constexpr int ranks = 3;
-constexpr int rounds = 12;
+constexpr int rounds = 8;
 constexpr int max_delay_ms = 60;
 
 // Prints the number of steps, if all elements are right.
