@@ -34,6 +34,19 @@ bool is_mode(std::int64_t mode) {
          mode <= static_cast<std::int64_t>(Access::read_write);
 }
 
+// Process 0's name of the file counts: programs put the number of the process into theirs.
+Result<std::string> name_for_all(std::string_view own) {
+  Group& group = default_group();
+  TESSERA_RETURN_IF_ERROR(group.check_member());
+  std::size_t length = own.size();
+  TESSERA_RETURN_IF_ERROR(group.team.broadcast_value(length, rma::TeamRank{0}));
+  std::string name(own);
+  name.resize(length);
+  TESSERA_RETURN_IF_ERROR(
+      group.team.broadcast(std::as_writable_bytes(std::span(name)), rma::TeamRank{0}));
+  return name;
+}
+
 // Makes the file with its full length, and the header at last.
 Status make_file(const std::string& name, const DiskLayout& layout) {
   TESSERA_ASSIGN_OR_RETURN(const File file, File::open(name, Access::write));
@@ -157,7 +170,7 @@ Result<std::int64_t> DiskArrays::create(Type type, const Extents& extents, std::
       entry->layout = std::move(layout).take();
     }
   }
-  entry->name = file;
+  TESSERA_ASSIGN_OR_RETURN(entry->name, name_for_all(file));
   entry->access = static_cast<Access>(mode);
   const auto used = std::count_if(entries_.begin(), entries_.end(),
                                   [](const auto& each) { return each != nullptr; });
@@ -180,7 +193,7 @@ Result<std::int64_t> DiskArrays::open(std::string_view file, std::int64_t mode) 
   TESSERA_RETURN_IF_ERROR(check_begun());
   Group& group = default_group();
   auto entry = std::make_unique<Entry>();
-  entry->name = file;
+  TESSERA_ASSIGN_OR_RETURN(entry->name, name_for_all(file));
   Status read;
   DiskLayout::Header header{};
   if (!is_mode(mode)) {

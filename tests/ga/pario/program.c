@@ -206,6 +206,28 @@ static void damage(const char* file, const char* how) {
   GA_Sync();
 }
 
+/* Programs put the number of the process into the file's name. */
+static void keep_under_own_names(const char* file, dra_size_t* dims, dra_size_t* typical) {
+  char own[100];
+  sprintf(own, "%s.%d", file, me);
+  char name[] = "own";
+  char found_name[128];
+  char found_file[128];
+  dra_size_t found[7];
+  int disk = 0;
+  int type = 0;
+  int ndim = 0;
+  int request = 0;
+  check(NDRA_Create(C_DBL, 2, dims, name, own, DRA_RW, typical, &disk) == 0, "own name");
+  check(NDRA_Inquire(disk, &type, &ndim, found, found_name, found_file) == 0, "inquire");
+  sprintf(own, "%s.0", file);
+  check(strcmp(found_file, own) == 0, "process 0's name");
+  const int array = filled_array(name, 40, 33);
+  check(NDRA_Write(array, disk, &request) == 0, "write under own names");
+  GA_Destroy(array);
+  check(DRA_Delete(disk) == 0 && access(own, F_OK) != 0, "delete process 0's file");
+}
+
 static void keep_arrays_on_disk(void) {
   char file[80];
   name_file(file, "dra");
@@ -260,6 +282,7 @@ static void keep_arrays_on_disk(void) {
   check(DRA_Open(nowhere, DRA_R, &disk) != 0, "no file");
   check(NDRA_Create(C_DBL, 2, dims, name, file, DRA_RW, typical, &disk) == 0, "created again");
   check(DRA_Delete(disk) == 0 && access(file, F_OK) != 0, "delete");
+  keep_under_own_names(file, dims, typical);
   check(DRA_Terminate() == 0, "dra_terminate");
   GA_Destroy(array);
   GA_Destroy(copy);
