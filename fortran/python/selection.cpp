@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fortran/python/errors.hpp"
@@ -84,6 +85,15 @@ template <class Number>
       fmt::format("{}: {} indices for {} dimensions", array.describe(), given, array.ndims()));
 }
 
+/// Whether it is a truth value, of Python or of NumPy; both count as integers to Python.
+bool is_truth_value(PyObject* entry) noexcept {
+  if (PyLong_CheckExact(entry)) {
+    return false;
+  }
+  const std::string_view name = Py_TYPE(entry)->tp_name;
+  return name == "numpy.bool_" || name == "numpy.bool" || PyBool_Check(entry);
+}
+
 /// Fills a selection dimension by dimension.
 class Parser {
  public:
@@ -133,7 +143,7 @@ class Parser {
   void add(PyObject* entry) {
     if (PySlice_Check(entry)) {
       add_slice(entry);
-    } else if (PyIndex_Check(entry) != 0 && !PyBool_Check(entry)) {
+    } else if (PyIndex_Check(entry) != 0 && !is_truth_value(entry)) {
       const Py_ssize_t number = PyNumber_AsSsize_t(entry, PyExc_IndexError);
       if (number == -1 && PyErr_Occurred() != nullptr) [[unlikely]] {
         refuse_as_number(array_, dim_, entry);

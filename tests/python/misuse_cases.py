@@ -95,7 +95,7 @@ class Values(Case):
             steps = generator.integers(1, 4, len(shape))
             base = np.zeros([shape[dim] * steps[dim] + 3 for dim in order], dtype)
             whole = base.transpose(np.argsort(order))
-            return whole[tuple(slice(first, first + n * step, step)[::1] for first, n, step in
+            return whole[tuple(slice(first, first + n * step, step) for first, n, step in
                                zip(generator.integers(0, 3, len(shape)), shape, steps))][
                 tuple(slice(None, None, int(generator.choice([1, -1]))) for _ in shape)]
 

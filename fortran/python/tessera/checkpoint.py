@@ -103,7 +103,7 @@ class Reader:
         return self.attributes_of("/")
 
     def attributes_of(self, name):
-        """Local. The attributes of an array or a group, as a dict."""
+        """Local. The attributes of an array or a group, as a dict; {} if there is none of that name."""
         return {each: self._core.attribute(name, each) for each in self._core.attribute_names(name)}
 
     def read(self, name, like=None):
