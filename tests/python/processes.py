@@ -97,25 +97,6 @@ class Ends(Programs):
             """, ranks=2)
         self.assertEqual([name for name in os.listdir(self.folder.name) if "open" in name and ".py" not in name], [])
 
-    def test_with_threads_in_transfers(self):
-        # Python ends daemon threads when they next ask for its lock.
-        for _ in range(3):
-            out, _ = self.run_program("""
-                import threading
-                job = tessera.Job()
-                a = job.zeros((1000, 1000))
-                def work():
-                    while True:
-                        a[1:999, 1:999]
-                        a[3, 4]
-                        a[[1, 2, 3]]
-                for _ in range(4):
-                    threading.Thread(target=work, daemon=True).start()
-                time.sleep(0.3)
-                print("done", flush=True)
-                """)
-            self.assertEqual(out, "done\n")
-
     def test_by_an_exception_on_one_rank(self):
         started = time.monotonic()
         process = self.start("""
