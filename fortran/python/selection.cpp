@@ -20,13 +20,6 @@ using arrays::Index;
 
 namespace {
 
-/// NumPy's bool has __index__, too.
-bool is_number(PyObject* entry) noexcept {
-  return PyLong_CheckExact(entry) ||
-         (PyIndex_Check(entry) != 0 && !PyBool_Check(entry) &&
-          !std::string_view(Py_TYPE(entry)->tp_name).starts_with("numpy.bool"));
-}
-
 /// Whether the exception that Python has set is of a class; then it is cleared.
 bool has_raised(PyObject* kind) noexcept {
   if (PyErr_ExceptionMatches(kind) == 0) {
@@ -92,6 +85,15 @@ template <class Number>
       fmt::format("{}: {} indices for {} dimensions", array.describe(), given, array.ndims()));
 }
 
+/// Whether it is a truth value, of Python or of NumPy; both count as integers to Python.
+bool is_truth_value(PyObject* entry) noexcept {
+  if (PyLong_CheckExact(entry)) {
+    return false;
+  }
+  const std::string_view name = Py_TYPE(entry)->tp_name;
+  return name == "numpy.bool_" || name == "numpy.bool" || PyBool_Check(entry);
+}
+
 /// Fills a selection dimension by dimension.
 class Parser {
  public:
@@ -141,7 +143,7 @@ class Parser {
   void add(PyObject* entry) {
     if (PySlice_Check(entry)) {
       add_slice(entry);
-    } else if (is_number(entry)) {
+    } else if (PyIndex_Check(entry) != 0 && !is_truth_value(entry)) {
       const Py_ssize_t number = PyNumber_AsSsize_t(entry, PyExc_IndexError);
       if (number == -1 && PyErr_Occurred() != nullptr) [[unlikely]] {
         refuse_as_number(array_, dim_, entry);
