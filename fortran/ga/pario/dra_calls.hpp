@@ -104,15 +104,23 @@ inline Status move(DiskArrays& arrays, const SectionPair& pair, bool is_write) {
   return is_write ? arrays.write(pair) : arrays.read(pair);
 }
 
+constexpr int moved = 0;  ///< the request of each transfer, which is complete at return
+
+/// Programs take DRA_REQ_INVALID for a transfer that was not started.
+template <class H>
+int set_request(H* request, int code) noexcept {
+  *request = code == ELIO_OK ? moved : DRA_REQ_INVALID;
+  return code;
+}
+
 /// Collective. Moves all of an array.
 template <class H>
 int move_all(const char* function, bool is_write, std::int64_t array, std::int64_t disk,
              H* request) noexcept {
-  *request = DRA_REQ_INVALID;
-  return run(function, [&](DiskArrays& arrays) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(const SectionPair pair, arrays.whole(array, disk));
-    return move(arrays, pair, is_write);
-  });
+  return set_request(request, run(function, [&](DiskArrays& arrays) -> Status {
+                       TESSERA_ASSIGN_OR_RETURN(const SectionPair pair, arrays.whole(array, disk));
+                       return move(arrays, pair, is_write);
+                     }));
 }
 
 template <Style style, class I>
@@ -125,14 +133,13 @@ template <Style style, class G, class D, class H>
 int move_section(const char* function, bool is_write, std::int64_t transposed, std::int64_t array,
                  const G* glo, const G* ghi, std::int64_t disk, const D* dlo, const D* dhi,
                  H* request) noexcept {
-  *request = DRA_REQ_INVALID;
-  return run(function, [&](DiskArrays& arrays) -> Status {
-    TESSERA_ASSIGN_OR_RETURN(SectionPair pair, arrays.whole(array, disk));
-    set_box<style>(pair.array_box, glo, ghi);
-    set_box<style>(pair.disk_box, dlo, dhi);
-    pair.is_transposed = transposed != 0;
-    return move(arrays, pair, is_write);
-  });
+  return set_request(request, run(function, [&](DiskArrays& arrays) -> Status {
+                       TESSERA_ASSIGN_OR_RETURN(SectionPair pair, arrays.whole(array, disk));
+                       set_box<style>(pair.array_box, glo, ghi);
+                       set_box<style>(pair.disk_box, dlo, dhi);
+                       pair.is_transposed = transposed != 0;
+                       return move(arrays, pair, is_write);
+                     }));
 }
 /// The same with the bounds of matrices, as GA's older names give them.
 inline int move_matrix(const char* function, bool is_write, std::int64_t transposed,
@@ -148,7 +155,8 @@ inline int move_matrix(const char* function, bool is_write, std::int64_t transpo
 }
 
 inline int wait(std::int64_t request) noexcept {
-  return request == DRA_REQ_INVALID ? ELIO_OK : static_cast<int>(Failure::handle);
+  const bool is_known = request == moved || request == DRA_REQ_INVALID;
+  return is_known ? ELIO_OK : static_cast<int>(Failure::handle);
 }
 template <class I>
 int probe(std::int64_t request, I* status) noexcept {
