@@ -16,8 +16,15 @@
 
 namespace tessera::python {
 
-/// While it exists, this thread does not have the GIL. A thread that is still here when Python ends
-/// stays here, because Python would end it by pthread_exit(), which destructors do not survive.
+/// For threads that Python ends by pthread_exit() because it ends itself: destructors of ours would
+/// not survive that.
+[[noreturn]] inline void stay_until_exit() noexcept {
+  for (;;) {
+    ::pause();
+  }
+}
+
+/// While it exists, this thread does not have the GIL.
 class ReleasedGil {
  public:
   ReleasedGil() noexcept : thread_(PyEval_SaveThread()) {}
@@ -27,9 +34,7 @@ class ReleasedGil {
     try {
       PyEval_RestoreThread(thread_);
     } catch (const abi::__forced_unwind&) {
-      for (;;) {
-        ::pause();
-      }
+      stay_until_exit();
     }
   }
 

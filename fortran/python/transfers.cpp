@@ -126,7 +126,7 @@ Result in_slot(Result failed, const Act& act) {
   try {
     return act();
   } catch (const abi::__forced_unwind&) {
-    throw;  // Python ends this thread
+    stay_until_exit();
   } catch (...) {
     set_python_error_from_exception();
     return failed;
