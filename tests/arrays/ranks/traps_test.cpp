@@ -32,16 +32,26 @@ using rma::test::on_ranks;
 constexpr std::int64_t n = 37;
 
 template <class T>
-void transfer(Array<T>& a) {
+void transfer_alone(Array<T>& a) {
   std::vector<T> values(static_cast<std::size_t>(a.box().volume()), T{1e-30F});
   EXPECT_TRUE(ok(a.put(a.box(), values)));
   EXPECT_TRUE(ok(a.accumulate(a.box(), values, T{-0.5F})));
   EXPECT_TRUE(ok(a.accumulate(Box({1, 1}, {2, n}), values, T{1e-20F})));  // underflows
   const std::vector<Index> places{{0, 0}, {n - 1, 3}, {0, 0}};
   EXPECT_TRUE(ok(scatter_accumulate(a, places, values)));
-  EXPECT_TRUE(ok(a.sync()));
+  EXPECT_TRUE(ok(a.fence()));
   EXPECT_TRUE(ok(a.get(a.box(), values)));
-  EXPECT_TRUE(ok(a.sync()));
+}
+
+// One rank after the other, as their boxes overlap.
+template <class T>
+void transfer(Array<T>& a) {
+  for (std::int32_t turn = 0; turn < a.team().size(); ++turn) {
+    if (a.team().rank().value == turn) {
+      transfer_alone(a);
+    }
+    EXPECT_TRUE(ok(a.sync()));
+  }
 }
 
 template <class T>
