@@ -4,13 +4,8 @@
 // counter one.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
-#include <fstream>
-#include <string>
-#include <string_view>
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -20,15 +15,7 @@ namespace tessera::rma::detail {
 
 /// Whether the kernel takes its time from the counter: then it counts evenly, and equally on all
 /// processors of the machine. Reads a file. Throws std::bad_alloc.
-[[nodiscard]] inline bool kernel_trusts_counter() {
-  // Clock sources of Linux that are the counter, either directly or scaled by a hypervisor.
-  constexpr std::array<std::string_view, 4> counters{
-      "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"};
-  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-  std::string source;
-  file >> source;
-  return std::find(counters.begin(), counters.end(), source) != counters.end();
-}
+[[nodiscard]] bool kernel_trusts_counter();
 
 /// Nanoseconds of steady_clock, which the processes of a machine share.
 [[nodiscard]] inline std::int64_t steady_clock_ns() noexcept {

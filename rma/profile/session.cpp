@@ -110,10 +110,10 @@ Status ProfileSession::start(JobState& job) {
     session->measure_clock(handle, session->clock_at_start_);
   }
   // Rank 0 starts before the others, since their times count from its start.
-  session->start_ns_ = profile_clock_ns();
+  session->start_ns_ = steady_clock_ns();
   TESSERA_RETURN_IF_ERROR(job.world().barrier());
   if (!session->is_root()) {
-    session->start_ns_ = profile_clock_ns();
+    session->start_ns_ = steady_clock_ns();
   }
   ProfileSession& started = *session;
   job.set_profile(std::move(session));
@@ -165,7 +165,7 @@ Status ProfileSession::answer_pings(Job& job, WorldRank leader, std::int32_t fir
   const RemoteAddress there = control_.at(member(leader));
   for (std::int32_t number = first; number < first + pings_per_measurement; ++number) {
     TESSERA_RETURN_IF_ERROR(wait_for_flag(job, ping, number, leader));
-    const std::int64_t now = profile_clock_ns();
+    const std::int64_t now = steady_clock_ns();
     TESSERA_RETURN_IF_ERROR(put_with_flag(job, there + offsetof(Control, time_ns), &now,
                                           CopyShape::contiguous(sizeof now),
                                           there + offsetof(Control, reply), number));
@@ -180,10 +180,10 @@ Status ProfileSession::send_pings(Job& job, std::int32_t first, ClockSample& sam
   const RemoteAddress reply = control_.at(member(rank_), offsetof(Control, reply));
   std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
   for (std::int32_t number = first; number < first + pings_per_measurement; ++number) {
-    const std::int64_t before = profile_clock_ns();
+    const std::int64_t before = steady_clock_ns();
     TESSERA_RETURN_IF_ERROR(raise_flag(job, ping, number));
     TESSERA_RETURN_IF_ERROR(wait_for_flag(job, reply, number, root));
-    const std::int64_t after = profile_clock_ns();
+    const std::int64_t after = steady_clock_ns();
     std::int64_t there = 0;
     std::memcpy(&there, control_.local() + offsetof(Control, time_ns), sizeof there);
     if (after - before < shortest) {
@@ -238,7 +238,7 @@ RankProfile ProfileSession::record(const Job& job) {
   own.rank = rank_.value;
   own.node = job.node_of(rank_).value;
   own.start_ns = start_ns_;
-  own.stop_ns = profile_clock_ns();
+  own.stop_ns = steady_clock_ns();
   own.dropped_events = recorder_.dropped_events();
   job.state().phases()->close();  // at an exit without a stop, some may be open
   own.waits = recorder_.tallies();

@@ -3,8 +3,6 @@
 
 #include <limits>
 
-#include "rma/base/processor_counter.hpp"
-
 namespace tessera::rma::detail {
 
 TickClock::TickClock() noexcept : has_counter_(kernel_trusts_counter()), first_(read()) {}
@@ -17,7 +15,7 @@ TickScale::Reading TickClock::read() const noexcept {
   TickScale::Reading best;
   for (int i = 0; i < tries; ++i) {
     const std::int64_t before = now();
-    const std::int64_t ns = profile_clock_ns();
+    const std::int64_t ns = steady_clock_ns();
     const std::int64_t between = now() - before;
     if (between < shortest) {
       shortest = between;

@@ -5,21 +5,11 @@
 // profile is written, from both clocks' readings at the beginning and at that time.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "rma/base/processor_counter.hpp"
 
 namespace tessera::rma::detail {
-
-/// The time of steady_clock, which the processes of a machine share.
-[[nodiscard]] inline std::int64_t profile_clock_ns() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 /// Converts ticks to nanoseconds of steady_clock.
 class TickScale {
@@ -54,24 +44,12 @@ class TickClock {
   TickClock() noexcept;
 
   [[nodiscard]] std::int64_t now() const noexcept {
-    return has_counter_ ? counter() : profile_clock_ns();
+    return has_counter_ ? processor_counter() : steady_clock_ns();
   }
   /// Reads both clocks. The longer after the construction, the more accurate.
   [[nodiscard]] TickScale scale() const noexcept { return {first_, read()}; }
 
  private:
-  // Loads before it may still be under way, which changes the result by nanoseconds.
-  [[nodiscard]] static std::int64_t counter() noexcept {
-#if defined(__x86_64__)
-    return static_cast<std::int64_t>(__rdtsc());
-#elif defined(__aarch64__)
-    std::int64_t ticks = 0;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-    return profile_clock_ns();
-#endif
-  }
   [[nodiscard]] TickScale::Reading read() const noexcept;
 
   bool has_counter_;

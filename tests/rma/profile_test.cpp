@@ -476,11 +476,11 @@ TEST(RankProfile, IsDecodedAsEncodedAndRefusesTruncatedInput) {
 
 TEST(TickClock, ReportsTheTimesOfSteadyClock) {
   const detail::TickClock clock;
-  const std::int64_t before = detail::profile_clock_ns();
+  const std::int64_t before = detail::steady_clock_ns();
   const std::int64_t begin = clock.now();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const std::int64_t end = clock.now();
-  const std::int64_t after = detail::profile_clock_ns();
+  const std::int64_t after = detail::steady_clock_ns();
   const detail::TickScale scale = clock.scale();
   constexpr std::int64_t reading_ns = 2'000;
   EXPECT_GE(scale.time_ns(begin), before - reading_ns);
