@@ -326,20 +326,15 @@ Result<StoredArrayInfo> Checkpoint::info(std::string_view name) const {
                          stored->unreadable_reason};
 }
 
-Result<std::vector<std::string>> Checkpoint::attribute_names(std::string_view object) const {
-  if (!state_) {
-    return moved_from();
-  }
-  TESSERA_ASSIGN_OR_RETURN(const detail::StoredAttributes* const attributes,
-                           state_->attributes_of(object));
+namespace {
+
+std::vector<std::string> names_of(const detail::StoredAttributes& attributes) {
   std::vector<std::string> names;
-  for (const auto& [name, value] : *attributes) {
+  for (const auto& [name, value] : attributes) {
     names.push_back(name);
   }
   return names;
 }
-
-namespace {
 
 // "attribute 'step' of checkpoint 'run.h5'", or of one of its objects.
 std::string describe_attribute(std::string_view name, std::string_view object,
@@ -349,6 +344,15 @@ std::string describe_attribute(std::string_view name, std::string_view object,
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> Checkpoint::attribute_names(std::string_view object) const {
+  if (!state_) {
+    return moved_from();
+  }
+  TESSERA_ASSIGN_OR_RETURN(const detail::StoredAttributes* const attributes,
+                           state_->attributes_of(object));
+  return names_of(*attributes);
+}
 
 Result<AttributeValue> Checkpoint::find_attribute(std::string_view object,
                                                   std::string_view name) const {
@@ -362,13 +366,12 @@ Result<AttributeValue> Checkpoint::find_attribute(std::string_view object,
       return value;
     }
   }
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::string> names, attribute_names(object));
   const std::string where = object == "/"
                                 ? state_->describe_file()
                                 : fmt::format("'{}' of {}", object, state_->describe_file());
   return state_->team().name_rank(
       detail::invalid(fmt::format("there is no attribute '{}' in {}", name, where))
-          .hint(fmt::format("it has {}", detail::list_names(names))));
+          .hint(fmt::format("it has {}", detail::list_names(names_of(*attributes)))));
 }
 
 Status Checkpoint::explain_kind(std::string_view object, std::string_view name,

@@ -80,7 +80,7 @@ class AccessList {
   AccessList() noexcept { last_.fill(none); }
 
   /// Adds an access. It is merged with the last one of the same call if both form one box. Returns
-  /// false if there is no room. Throws std::bad_alloc; then nothing is changed.
+  /// false if the list is full. Throws std::bad_alloc; then nothing is changed.
   bool add(const AccessRecord& access);
 
   [[nodiscard]] std::span<const AccessRecord> records() const noexcept { return access_records_; }

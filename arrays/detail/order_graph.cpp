@@ -27,7 +27,7 @@ void OrderTable::grow() {
   }
 }
 
-// Null if there is no room.
+// Returns null if the table is full.
 OrderEntry* OrderTable::find_or_add(std::uint64_t object) {
   if (2 * entries_.size() >= slots_.size() && entries_.size() < max_entries) {
     grow();

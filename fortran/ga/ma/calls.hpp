@@ -185,7 +185,7 @@ inline Boolean set_sizes() noexcept {
   return MA_TRUE;
 }
 /// The addresses of the program's COMMON blocks, for a library whose symbols were not joined to the
-/// program's. Requires: there is no block. A null pointer keeps what is known.
+/// program's. Requires: no block is allocated. A null pointer leaves the address as it is.
 inline void hook_commons(void* byte, void* integer, void* truth, void* real, void* dbl, void* scpl,
                          void* dcpl) noexcept {
   set_commons({byte, integer, truth, real, dbl, scpl, dcpl});
