@@ -24,6 +24,11 @@ class ProgressDelegate {
   [[nodiscard]] virtual std::chrono::nanoseconds max_sleep() const noexcept {
     return std::chrono::nanoseconds::max();
   }
+  /// How long a thread polls at least before it sleeps. More than 0 only if each rank of the node
+  /// has a processor.
+  [[nodiscard]] virtual std::chrono::nanoseconds min_polling() const noexcept {
+    return std::chrono::nanoseconds(0);
+  }
 };
 
 /// While one exists, this thread makes no progress for others: it holds a lock that the work might

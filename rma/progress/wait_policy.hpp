@@ -52,6 +52,11 @@ inline constexpr WaitPolicy with_scarce_processors{
     .yield = {.budget = std::chrono::microseconds(100),
               .between_yields = std::chrono::nanoseconds(300)}};
 
+/// Whether the node has a processor for each rank, and the user has not set how long waits spin.
+[[nodiscard]] constexpr bool has_spare_processors(const WaitPolicy& policy) noexcept {
+  return policy.yield.budget >= with_spare_processors.yield.budget;
+}
+
 /// The preset for a node with that many ranks and processors, changed by the settings. A spin that
 /// the user sets is not followed by a yield phase.
 [[nodiscard]] WaitPolicy choose_wait_policy(const Settings& settings, int node_ranks,

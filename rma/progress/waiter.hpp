@@ -198,8 +198,10 @@ bool Waiter::spin_with_progress(Ready&& ready, unsigned polls_per_advance) const
     }
     return is_ready;
   };
+  YieldPolicy yield = policy_.yield;
+  yield.budget = std::max(yield.budget, delegate_->min_polling());
   return spin_until<cost>(std::max(policy_.spin, policy_.min_progress_spin), poll) ||
-         yield_until(policy_.yield, poll);
+         yield_until(yield, poll);
 }
 
 template <class On, class Ready, class GiveUp>

@@ -87,11 +87,13 @@ class CountingDelegate final : public ProgressDelegate {
   void end() noexcept override { --scopes; }
   void yield_progress() noexcept override { ++yields; }
   [[nodiscard]] nanoseconds max_sleep() const noexcept override { return longest; }
+  [[nodiscard]] nanoseconds min_polling() const noexcept override { return polling; }
 
   int scopes = 0;
   int advances = 0;
   int yields = 0;
   nanoseconds longest = nanoseconds::max();
+  nanoseconds polling{0};
 };
 
 Waiter::Clock::time_point after(nanoseconds time) {
@@ -211,6 +213,18 @@ TEST(Waiter, AdvancesItsDelegateWhileItSpins) {
   EXPECT_EQ(delegate.advances, 2);
   EXPECT_EQ(delegate.scopes, 0);
   EXPECT_EQ(delegate.yields, 0);
+}
+
+TEST(Waiter, PollsAsLongAsItsDelegateAsks) {
+  std::thread([&] {  // its record of oversubscription is empty
+    CountingDelegate delegate;
+    delegate.polling = milliseconds(20);
+    const auto start = Waiter::Clock::now();
+    EXPECT_FALSE(Waiter(seldom_awake, &delegate).spin([] { return false; }));
+    EXPECT_GE(Waiter::Clock::now() - start, delegate.polling);
+    EXPECT_EQ(delegate.scopes, 0);
+  })
+      .join();
 }
 
 TEST(Waiter, YieldsTheWorkOfItsDelegateOnceBeforeItSleeps) {

@@ -5,8 +5,9 @@
 //     conservative   a call for each piece, complete at the target before the next one: pieces may
 //                    overlap
 //     batched        a call for each piece; TESSERA_TUNE=mpi_batch of them (0: all) complete
-//     together direct         one call, with datatypes that describe the pieces auto direct if that
-//     is fast and correct with this MPI, else batched; conservative
+//                    together
+//     direct         one call, with datatypes that describe the pieces
+//     auto           direct if that is fast and correct with this MPI, else batched; conservative
 //                    for lists with overlapping pieces
 #pragma once
 
@@ -32,6 +33,8 @@ struct Methods {
   bool uses_requests = true;           ///< for handles
   bool lists_may_overlap = false;      ///< no check has excluded it for lists of puts and gets
   bool small_sums_saturate = false;    ///< see Library
+  /// Shapes with longer rows use a call for each row, unless datatypes are requested.
+  std::size_t max_row_bytes = 0;
   /// Lists with longer pieces on average use a call for each piece, unless datatypes are requested.
   std::size_t max_listed_bytes = std::numeric_limits<std::size_t>::max();
   bool types_have_requests = true;  ///< see Library

@@ -134,6 +134,12 @@ void Progress::run(bool stays_awake) {
   }
 }
 
+void Progress::poll_while_waiting() noexcept {
+  if (detail::has_spare_processors(node_->policy())) {
+    min_polling_ = detail::awake_on_spare_processors;
+  }
+}
+
 void Progress::timed_wait(std::chrono::nanoseconds period) {
   std::unique_lock guard(wait_mutex_);
   wake_condition_.wait_for(guard, period, [&] { return is_woken_.load() || is_stopped_.load(); });

@@ -53,6 +53,9 @@ class Progress final : public detail::ProgressDelegate {
   int poll();
   /// Polls until `done` is complete, or for `period`. Returns done.done().
   bool wait(Completion& done, std::chrono::nanoseconds period);
+  /// If the node has a processor for each rank, waiting threads poll for up to a second before they
+  /// sleep: MPI completes other ranks' operations only while a thread of the target polls.
+  void poll_while_waiting() noexcept;
   /// Makes the thread poll frequently for a while.
   void wake() noexcept;
 
@@ -62,6 +65,9 @@ class Progress final : public detail::ProgressDelegate {
   void end() noexcept override {}
   void yield_progress() noexcept override { wake(); }
   [[nodiscard]] std::chrono::nanoseconds max_sleep() const noexcept override;
+  [[nodiscard]] std::chrono::nanoseconds min_polling() const noexcept override {
+    return min_polling_;
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -75,6 +81,7 @@ class Progress final : public detail::ProgressDelegate {
   Operations operations_;
   MessageServer server_;
   std::unique_ptr<MessageChannel> channel_;
+  std::chrono::nanoseconds min_polling_{0};
   std::thread thread_;
   std::atomic<bool> is_stopped_{false};
   std::atomic<bool> is_woken_{false};

@@ -134,6 +134,9 @@ class MpiTransport final : public Transport, public MemoryTransport, public Data
         pool_(std::make_shared<WindowPool>(
             world_, context, epoch_mode_of(*context.settings),
             [list = endpoints_](const Window& w) { list->forget(w); })) {
+    if (!methods_.shares_windows) {
+      progress_->poll_while_waiting();
+    }
     node_->set_progress_delegate(progress_.get());
     pool_->set_staging(staging_of(*context.settings));
   }
