@@ -120,6 +120,9 @@ constexpr ElementType element_type() noexcept {
 constexpr bool is_integer(ElementType type) noexcept {
   return type == ElementType::i32 || type == ElementType::i64 || type > ElementType::c128;
 }
+constexpr bool is_unsigned(ElementType type) noexcept {
+  return type >= ElementType::u8 && type <= ElementType::u64;
+}
 constexpr bool is_complex(ElementType type) noexcept {
   return type == ElementType::c64 || type == ElementType::c128;
 }

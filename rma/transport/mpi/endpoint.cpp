@@ -372,9 +372,12 @@ bool WindowEndpoint::adds_at_origin(const Window& window, const Scale& scale) co
 
 namespace {
 
-// A minimum or maximum of floating-point numbers has a rule for NaNs, and MPI's has none.
-bool has_rule_for_nans(const Scale& scale) noexcept {
-  return !scale.is_sum() && !is_integer(scale.type());
+// Whether this MPI has no correct operation: a minimum or maximum of floating-point numbers has a
+// rule for NaNs, and MPI's has none.
+bool lacks_operation(const Methods& methods, const Scale& scale) noexcept {
+  const bool is_extreme = scale.op() == AccumulateOp::min || scale.op() == AccumulateOp::max;
+  return is_extreme && (!is_integer(scale.type()) ||
+                        (methods.unsigned_compares_as_signed && is_unsigned(scale.type())));
 }
 
 }  // namespace
@@ -382,12 +385,13 @@ bool has_rule_for_nans(const Scale& scale) noexcept {
 // If a window stays locked, and its compare-and-swaps are not atomic with its accumulates, MPI's
 // result for a NaN has to do.
 bool WindowEndpoint::uses_swaps(const Window& window, const Scale& scale) const noexcept {
-  return has_rule_for_nans(scale) && has_atomics(window);
+  return lacks_operation(methods_, scale) && has_atomics(window);
 }
 
 // Gets, combines and puts in one epoch. Its exclusive lock excludes all other accumulates.
 bool WindowEndpoint::combines_in_epoch(const Window& window, const Scale& scale) const noexcept {
-  return has_rule_for_nans(scale) && !window.is_lock_all() && !adds_at_origin(window, scale);
+  return lacks_operation(methods_, scale) && !window.is_lock_all() &&
+         !adds_at_origin(window, scale);
 }
 
 Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,

@@ -80,6 +80,20 @@ bool small_sums_saturate() {
          saturates<std::uint16_t>(MPI_UINT16_T) || saturates<std::int16_t>(MPI_INT16_T);
 }
 
+template <class T>
+bool compares_as_signed(MPI_Datatype type) {
+  const T zero = 0;
+  T least = std::numeric_limits<T>::max();
+  return MPI_Reduce_local(&zero, &least, 1, type, MPI_MIN) != MPI_SUCCESS || least != zero;
+}
+
+bool unsigned_compares_as_signed() {
+  return compares_as_signed<std::uint8_t>(MPI_UINT8_T) ||
+         compares_as_signed<std::uint16_t>(MPI_UINT16_T) ||
+         compares_as_signed<std::uint32_t>(MPI_UINT32_T) ||
+         compares_as_signed<std::uint64_t>(MPI_UINT64_T);
+}
+
 }  // namespace
 
 namespace {
@@ -131,6 +145,7 @@ Library find_library() {
   found.window_limit_is_fatal = found.vendor == Vendor::mpich;
   found.typed_requests_break = found.vendor == Vendor::mpich;
   found.small_sums_saturate = small_sums_saturate();
+  found.unsigned_compares_as_signed = unsigned_compares_as_signed();
   return found;
 }
 

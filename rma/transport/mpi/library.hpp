@@ -29,6 +29,8 @@ struct Library {
   bool typed_requests_break = false;
   /// MPI_SUM of 8 and 16 bits saturates instead of wrapping around (Open MPI 4.1, op/avx).
   bool small_sums_saturate = false;
+  /// MPI_MIN and MPI_MAX compare unsigned integers as signed ones (MPICH before 4.1, issue 6083).
+  bool unsigned_compares_as_signed = false;
 
   /// Several threads may call MPI at once.
   [[nodiscard]] bool is_multiple() const noexcept;

@@ -48,6 +48,7 @@ Methods Methods::of(const Settings& settings, const Library& library, bool is_on
           .uses_requests = settings.mpi_handles != "flush",
           .lists_may_overlap = settings.check_overlap == 0,
           .small_sums_saturate = library.small_sums_saturate,
+          .unsigned_compares_as_signed = library.unsigned_compares_as_signed,
           .max_row_bytes = is_mpich ? max_packed_bytes_mpich : max_packed_bytes,
           // MPICH packs lists, too.
           .max_listed_bytes =

@@ -33,6 +33,7 @@ struct Methods {
   bool uses_requests = true;           ///< for handles
   bool lists_may_overlap = false;      ///< no check has excluded it for lists of puts and gets
   bool small_sums_saturate = false;    ///< see Library
+  bool unsigned_compares_as_signed = false;  ///< see Library
   /// Shapes with longer rows use a call for each row, unless datatypes are requested.
   std::size_t max_row_bytes = 0;
   /// Lists with longer pieces on average use a call for each piece, unless datatypes are requested.

@@ -47,7 +47,7 @@ Status get_with_neighbour(const Run& run, std::byte* to) {
 // One element with as many bytes as `Word`.
 template <class Word>
 Status combine_element(const Run& run, const std::byte* from, const Scale& scale) {
-  const MPI_Datatype type = sizeof(Word) == sizeof(std::int32_t) ? MPI_INT32_T : MPI_INT64_T;
+  const MPI_Datatype type = word_type(sizeof(Word));
   const MPI_Aint at = aint(run.displacement);
   Word seen = 0;
   TESSERA_RETURN_IF_ERROR(check("MPI_Fetch_and_op", MPI_Fetch_and_op(nullptr, &seen, type, run.rank,
@@ -188,11 +188,13 @@ Status accumulate_run(const Run& run, const std::byte* from, const Scale& scale)
 
 Status combine_by_swaps(const Run& run, const std::byte* from, const Scale& scale) {
   const std::size_t element = size_of(scale.type());
+  const auto combine = element == sizeof(std::uint8_t)    ? combine_element<std::uint8_t>
+                       : element == sizeof(std::uint16_t) ? combine_element<std::uint16_t>
+                       : element == sizeof(std::uint32_t) ? combine_element<std::uint32_t>
+                                                          : combine_element<std::uint64_t>;
   for (std::size_t at = 0; at < run.bytes; at += element) {
     const Run one{run.window, run.rank, run.displacement + at, element};
-    TESSERA_RETURN_IF_ERROR(element == sizeof(float)
-                                ? combine_element<std::int32_t>(one, from + at, scale)
-                                : combine_element<std::int64_t>(one, from + at, scale));
+    TESSERA_RETURN_IF_ERROR(combine(one, from + at, scale));
   }
   return {};
 }

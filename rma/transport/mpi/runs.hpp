@@ -64,10 +64,10 @@ Status transfer_run(const Run& run, std::byte* local, kernels::Direction directi
 
 /// Combines elements by MPI's operation; a factor was applied before.
 Status accumulate_run(const Run& run, const std::byte* from, const Scale& scale);
-/// Combines elements of 4 or 8 bytes one after another, by compare-and-swaps: MPI does not say what
-/// its minimum and maximum make of a NaN. Complete at return, also at the target. Requires: an
-/// epoch; the window's compare-and-swaps are atomic with its accumulates.
-/// Cost: two round trips an element, one if it stays as it is.
+/// Combines elements of 1 to 8 bytes one after another, by compare-and-swaps: MPI does not say what
+/// its minimum and maximum make of a NaN, and some compare unsigned integers wrongly. Complete at
+/// return, also at the target. Requires: an epoch; the window's compare-and-swaps are atomic with
+/// its accumulates. Cost: two round trips an element, one if it stays as it is.
 Status combine_by_swaps(const Run& run, const std::byte* from, const Scale& scale);
 /// Adds by getting, adding locally, and putting: as many runs at a time as fit its buffer.
 /// Requires: from the first add() to the end of finish() the caller holds the mutex of the slice's

@@ -423,6 +423,8 @@ std::string describe(const Settings& settings) {
   text += library.window_limit_is_fatal ? "; checks for a free window before making one" : "";
   text += library.typed_requests_break ? "; avoids requests of derived datatypes" : "";
   text += library.small_sums_saturate ? "; avoids MPI_SUM of 8 and 16 bits" : "";
+  text += library.unsigned_compares_as_signed ? "; avoids MPI_MIN and MPI_MAX of unsigned integers"
+                                              : "";
   return text;
 }
 
