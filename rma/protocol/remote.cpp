@@ -12,7 +12,6 @@
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/direct.hpp"
-#include "rma/protocol/origin_accumulate.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -113,10 +112,6 @@ void get_remote(const RemotePath& path, void* to, const Target& from, const Copy
 
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done) {
-  if (path.job.accumulate_tickets() != nullptr) {
-    run_part(done, [&] { return accumulate_by_origin(path, to, from, shape, scale); });
-    return;
-  }
   if (accumulates_natively(path)) {
     start_part(done, [&] { return path.endpoint.accumulate(to, from, shape, scale, done); });
     return;
@@ -139,10 +134,6 @@ void get_remote(const RemotePath& path, const Target& from, Fragments fragments,
 
 void accumulate_remote(const RemotePath& path, const Target& to, Fragments fragments,
                        const Scale& scale, Completion& done) {
-  if (path.job.accumulate_tickets() != nullptr) {
-    run_part(done, [&] { return accumulate_by_origin(path, to, fragments, scale); });
-    return;
-  }
   if (accumulates_natively(path)) {
     start_part(done,
                [&] { return path.endpoint.accumulate_fragments(to, fragments, scale, done); });
