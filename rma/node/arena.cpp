@@ -19,6 +19,7 @@
 
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
+#include "rma/base/rounding.hpp"
 #include "rma/node/machine_memory_lock.hpp"
 
 namespace tessera::rma::detail {
@@ -83,7 +84,7 @@ std::uint64_t Arena::find_gap(std::uint64_t count, std::uint64_t align_granules)
   const std::uint64_t* words = bitmap();
   const std::uint64_t total = granules();
   std::uint64_t first = memory_.header().search_hint;
-  first = (first + align_granules - 1) / align_granules * align_granules;
+  first = round_up(first, align_granules);
   std::uint64_t at = first;
   while (first + count <= total) {
     if (at == first + count) {
@@ -100,7 +101,7 @@ std::uint64_t Arena::find_gap(std::uint64_t count, std::uint64_t align_granules)
     const std::uint64_t taken = at + free_here;
     const std::uint64_t after = words[taken / bits_per_word] >> (taken % bits_per_word);
     first = taken + static_cast<std::uint64_t>(std::countr_one(after));
-    first = (first + align_granules - 1) / align_granules * align_granules;
+    first = round_up(first, align_granules);
     at = first;
   }
   return no_gap;
@@ -282,7 +283,7 @@ void Arena::decommit(std::uint64_t offset, std::uint64_t bytes) noexcept {
   if (bytes == 0) {
     return;
   }
-  const std::uint64_t end = (offset + bytes + page_bytes - 1) / page_bytes * page_bytes;
+  const std::uint64_t end = round_up(offset + bytes, page_bytes);
   // Under the lock, so that keep() and this function agree on what is kept.
   const RobustGuard guard(memory_.header().bitmap_lock, context_);
   while (offset < end) {

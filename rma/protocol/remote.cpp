@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/rounding.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/direct.hpp"
@@ -68,7 +69,7 @@ Status accumulate_composed(const RemotePath& path, const Target& to, const std::
   for (std::size_t done = 0; done < bytes;) {
     const std::uint64_t offset = to.offset + done;
     const std::size_t to_boundary = piece_bytes - offset % piece_bytes;
-    const std::size_t whole = (to_boundary + element - 1) / element * element;
+    const std::size_t whole = round_up(to_boundary, element);
     const std::size_t step = std::min(whole, bytes - done);
     const RobustGuard guard(path.stripes.of(offset), path.stripes.context());
     TESSERA_RETURN_IF_ERROR(change_bytes(

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "rma/base/memory.hpp"
+#include "rma/base/rounding.hpp"
 
 namespace tessera::rma::mpi {
 namespace {
@@ -35,7 +36,7 @@ std::uintptr_t page_bytes() noexcept {
 PageSpan pages_of(const std::byte* from, std::size_t bytes) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(from);
   const std::uintptr_t first = address / page_bytes() * page_bytes();
-  const std::uintptr_t end = (address + bytes + page_bytes() - 1) / page_bytes() * page_bytes();
+  const std::uintptr_t end = round_up(address + bytes, page_bytes());
   return {first, end - first};
 }
 
@@ -104,7 +105,7 @@ void use_default_placement(std::byte* from, std::size_t bytes) noexcept {
 
 Status zero_lazily(std::byte* from, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(from);
-  const std::uintptr_t first = (address + page_bytes() - 1) / page_bytes() * page_bytes();
+  const std::uintptr_t first = round_up(address, page_bytes());
   const std::uintptr_t end = (address + bytes) / page_bytes() * page_bytes();
   if (bytes == 0) {
     return {};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
+#include "rma/base/rounding.hpp"
 
 namespace tessera::rma::shm {
 namespace {
@@ -15,10 +16,6 @@ namespace {
 using detail::granule_bytes;
 
 constexpr std::uint64_t huge_page_bytes = 2ULL << 20;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
-  return (value + to - 1) / to * to;
-}
 
 }  // namespace
 
