@@ -3,17 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/mempolicy.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -262,21 +258,6 @@ Status Arena::take_memory(std::uint64_t offset, std::uint64_t bytes) const {
 
 bool Arena::advise_huge(std::uint64_t offset, std::uint64_t bytes) noexcept {
   return bytes > 0 && madvise(at(offset), bytes, MADV_HUGEPAGE) == 0;
-}
-
-// Uses system calls, for which the C library has no functions.
-void Arena::place_pages(std::uint64_t offset, std::uint64_t bytes,
-                        PagePlacement placement) noexcept {
-  constexpr std::size_t max_numa_nodes = 1024;
-  std::array<unsigned long, max_numa_nodes / std::numeric_limits<unsigned long>::digits> nodes{};
-  const bool is_interleaved =
-      placement == PagePlacement::interleaved &&
-      syscall(SYS_get_mempolicy, nullptr, nodes.data(), max_numa_nodes, nullptr,
-              static_cast<unsigned long>(MPOL_F_MEMS_ALLOWED)) == 0;
-  const int policy = is_interleaved ? MPOL_INTERLEAVE : MPOL_DEFAULT;  // which takes no nodes
-  // The kernel reads one node less than the given maximum.
-  static_cast<void>(syscall(SYS_mbind, at(offset), bytes, policy,
-                            is_interleaved ? nodes.data() : nullptr, max_numa_nodes + 1, 0U));
 }
 
 void Arena::decommit(std::uint64_t offset, std::uint64_t bytes) noexcept {

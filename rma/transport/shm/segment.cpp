@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
+#include "rma/base/page_placement.hpp"
 #include "rma/base/rounding.hpp"
 
 namespace tessera::rma::shm {
@@ -145,7 +146,7 @@ Result<std::uint64_t> ArenaSegment::reserve_addresses(const RegionOptions& optio
     return status;
   }
   if (is_interleaved_) {
-    arena.place_pages(offset, extent_, detail::PagePlacement::interleaved);
+    place_pages(arena.at(offset), extent_, PagePlacement::interleaved);
   }
   return offset;
 }
@@ -185,7 +186,7 @@ void ArenaSegment::abandon() noexcept {
 
 void ArenaSegment::free_addresses() noexcept {
   if (is_interleaved_) {
-    node_.arena().place_pages(offset_, extent_, detail::PagePlacement::local);
+    place_pages(node_.arena().at(offset_), extent_, PagePlacement::local);
   }
   node_.arena().free(offset_, total_bytes());
 }
