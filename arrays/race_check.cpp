@@ -14,9 +14,9 @@
 
 #include "arrays/detail/access_record.hpp"
 #include "arrays/detail/block_snapshot.hpp"
+#include "arrays/detail/call_site.hpp"
 #include "arrays/detail/order_graph.hpp"
 #include "arrays/detail/race_search.hpp"
-#include "rma/base/call_site.hpp"
 #include "rma/base/processor_counter.hpp"
 #include "rma/label.hpp"
 #include "rma/order_observer.hpp"
@@ -241,17 +241,16 @@ class RaceCheck : public rma::OrderObserver {
     constexpr std::size_t room = 256;
     std::array<char, room> text{};
     if (rank == job_.rank()) {
-      rma::detail::CallSite site;
+      CallSite site;
       for (const auto& log : logs) {
         const std::lock_guard guard(log->mutex_);
         site = log->array_ && log->array_->number == array ? log->list_->sites().site(access.site)
                                                            : site;
       }
       const std::string phase = rma::detail::path_of_phase(job_, access.phase);
-      const std::string place =
-          fmt::format("{}{}{}", rma::detail::describe(site),
-                      phase.empty() ? "" : fmt::format(" in phase '{}'", phase),
-                      access.has_other_sites ? ", and elsewhere" : "");
+      const std::string place = fmt::format(
+          "{}{}{}", describe(site), phase.empty() ? "" : fmt::format(" in phase '{}'", phase),
+          access.has_other_sites ? ", and elsewhere" : "");
       std::copy_n(place.data(), std::min(place.size(), room - 1), text.data());
     }
     TESSERA_RETURN_IF_ERROR(
@@ -401,7 +400,7 @@ AccessRecord RaceLog::make_record(AccessKind kind, const Box& box) const noexcep
   return {.box = box,
           .end_byte = static_cast<std::uint32_t>(array_->element_bytes),
           .kind = kind,
-          .site = list_->sites().number_of(rma::detail::find_call_site()),
+          .site = list_->sites().number_of(find_call_site()),
           .phase = check_.phase(),
           .orders = orders,
           .last_orders = orders,

@@ -14,6 +14,7 @@
 #include "apps/common/output.hpp"
 #include "apps/common/output_file.hpp"
 #include "bench/support/options.hpp"
+#include "rma/base/thread_without_signals.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -110,12 +111,7 @@ TerminationSignals::TerminationSignals(std::function<void(int number)> last)
     throw std::system_error(errno, std::generic_category(), "a pipe for signals");
   }
   signal_pipe = pipe_[1];
-  sigset_t all;
-  sigset_t mine;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &mine);
-  thread_ = std::thread([this] { wait(); });
-  pthread_sigmask(SIG_SETMASK, &mine, nullptr);
+  thread_ = rma::detail::start_thread_with_signals_blocked([this] { wait(); }).value();
   struct sigaction handler {};
   handler.sa_handler = write_signal;
   handler.sa_flags = SA_RESTART;

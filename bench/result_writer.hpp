@@ -50,7 +50,7 @@ class ResultWriter {
 /// meanwhile. Signals that the process ignores stay ignored. `last` runs in a thread of its own,
 /// which blocks all signals, while the other threads continue. It may do anything except throw or
 /// destroy this object. At most one object per process. Throws std::system_error if the system
-/// can't provide a pipe or a thread.
+/// can't provide a pipe, rma::Error if it can't provide a thread.
 class TerminationSignals {
  public:
   explicit TerminationSignals(std::function<void(int number)> last);

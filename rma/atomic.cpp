@@ -43,22 +43,18 @@ Status atomic_general(JobState& job, const RemoteAddress& at, const AtomicReques
     return detail::atomic_by_device(job, {&region.segment(), located.member, at.offset, at.region},
                                     at.rank, request);
   }
-  const bool is_strict = region.options().atomics == Atomics::strict;
-  const auto work = [&]() -> Status {
-    if (located.slice == nullptr) {
-      TESSERA_ASSIGN_OR_RETURN(const detail::RemoteAccess remote,
-                               find_route(job, Op::atomic, at, located));
-      return atomic_remote(remote.path, remote.target, request);
-    }
-    std::optional<detail::RobustGuard> guard;
-    if (is_strict) {
-      const auto stripes = job.slices().stripes().slice(at.region, at.rank);
-      guard.emplace(stripes.of(at.offset), stripes.context());
-    }
-    request.report(detail::atomic_direct(located.slice + at.offset, request));
-    return {};
-  };
-  return do_with_ticket(is_strict ? job.accumulate_tickets() : nullptr, at.rank, work);
+  if (located.slice == nullptr) {
+    TESSERA_ASSIGN_OR_RETURN(const detail::RemoteAccess remote,
+                             find_route(job, Op::atomic, at, located));
+    return atomic_remote(remote.path, remote.target, request);
+  }
+  std::optional<detail::RobustGuard> guard;
+  if (region.options().atomics == Atomics::strict) {
+    const auto stripes = job.slices().stripes().slice(at.region, at.rank);
+    guard.emplace(stripes.of(at.offset), stripes.context());
+  }
+  request.report(detail::atomic_direct(located.slice + at.offset, request));
+  return {};
 }
 
 // True if a word is aligned in a mapped slice of a region without locks, so that a processor

@@ -74,15 +74,6 @@ Status change_remote(JobState& job, const SliceAtomics& atomics, const detail::L
                      std::shared_ptr<detail::Operation>& started) {
   TESSERA_ASSIGN_OR_RETURN(const detail::RemoteAccess remote,
                            find_route(job, Op::atomic, atomics.address(0), located));
-  const bool has_ticket = remote.path.strict && job.accumulate_tickets() != nullptr;
-  if (has_ticket) {
-    for (const AtomicList::Item& each : atomics.list.items) {
-      TESSERA_RETURN_IF_ERROR(
-          atomic_remote(remote.path, moved(remote.target, static_cast<std::int64_t>(each.offset)),
-                        atomics.list.request(each)));
-    }
-    return {};
-  }
   auto made = detail::make_operation(job, atomics.rank);
   made->set_what("an atomic operation on");
   job.outstanding().add(made);
@@ -113,15 +104,11 @@ Status start_on_slice(JobState& job, const SliceAtomics& atomics,
   if (located.region->atomics() == Atomics::device) {
     return change_by_device(job, atomics, located);
   }
-  const auto work = [&]() -> Status {
-    if (located.slice == nullptr) {
-      return change_remote(job, atomics, located, started);
-    }
-    change_mapped(job, atomics, located);
-    return {};
-  };
-  const bool is_strict = located.region->options().atomics == Atomics::strict;
-  return do_with_ticket(is_strict ? job.accumulate_tickets() : nullptr, atomics.rank, work);
+  if (located.slice == nullptr) {
+    return change_remote(job, atomics, located, started);
+  }
+  change_mapped(job, atomics, located);
+  return {};
 }
 
 template <AtomicWord T>

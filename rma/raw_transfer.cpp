@@ -49,8 +49,8 @@ template <class Action>
 [[gnu::always_inline]] inline bool try_run(const JobState& job, const Action& action, RawAddress at,
                                            void* local, std::size_t bytes) {
   const detail::CachedLocation location = find_cached(job, at);
-  if (!location.is_mapped(Action::op, bytes) || local == nullptr || !action.is_whole(bytes) ||
-      action.needs_ticket(job)) [[unlikely]] {
+  if (!location.is_mapped(Action::op, bytes) || local == nullptr || !action.is_whole(bytes))
+      [[unlikely]] {
     return false;
   }
   location.slice->count(Action::op, bytes);

@@ -153,7 +153,7 @@ Status transfer_remote(JobState& job, const Action& action, const Located& locat
   TESSERA_ASSIGN_OR_RETURN(const detail::RemoteAccess remote,
                            find_route(job, Action::op, transfer.at, located));
   bool is_done = false;
-  if (!transfer.is_list && !action.needs_ticket(job)) {
+  if (!transfer.is_list) {
     TESSERA_ASSIGN_OR_RETURN(is_done,
                              try_now(action, remote.path.endpoint, remote.target, transfer));
   }
@@ -185,22 +185,17 @@ void transfer_mapped(const JobState& job, const Action& action, const Located& l
   }
 }
 
-// Moves what was checked and is not empty, with the target's accumulate ticket if the action needs
-// one.
+// Moves what was checked and is not empty.
 template <class Action>
 Status transfer_checked(JobState& job, const Action& action, const Located& located,
                         const Transfer& transfer, const Tally& tally, PendingTransfer& pending) {
-  const auto work = [&]() -> Status {
-    if (located.slice == nullptr) {
-      TESSERA_RETURN_IF_ERROR(transfer_remote(job, action, located, transfer, tally, pending));
-    } else {
-      transfer_mapped(job, action, located, transfer);
-    }
-    count(job, transfer.at, Action::op, tally, transfer.form());
-    return {};
-  };
-  return do_with_ticket(action.needs_ticket(job) ? job.accumulate_tickets() : nullptr,
-                        transfer.at.rank, work);
+  if (located.slice == nullptr) {
+    TESSERA_RETURN_IF_ERROR(transfer_remote(job, action, located, transfer, tally, pending));
+  } else {
+    transfer_mapped(job, action, located, transfer);
+  }
+  count(job, transfer.at, Action::op, tally, transfer.form());
+  return {};
 }
 
 template <class Action>
@@ -417,7 +412,7 @@ template <class Action>
 template <class Action>
 inline Status blocking(Job& job, Action action, RemoteAddress at, void* local, std::size_t bytes) {
   JobState& state = job.state();
-  if (!action.needs_ticket(state) && try_cached_run(state, action, at, local, bytes)) [[likely]] {
+  if (try_cached_run(state, action, at, local, bytes)) [[likely]] {
     return {};
   }
   return complete_run(state, action, at, local, bytes);
@@ -426,7 +421,7 @@ template <class Action>
 inline Status blocking(Job& job, Action action, RemoteAddress at, void* local,
                        const CopyShape& shape) {
   JobState& state = job.state();
-  if (!action.needs_ticket(state) && try_cached_rows(state, action, at, local, shape)) [[likely]] {
+  if (try_cached_rows(state, action, at, local, shape)) [[likely]] {
     return {};
   }
   return complete_shape(state, action, at, local, shape);
@@ -440,7 +435,7 @@ inline Status blocking(Job& job, Action action, RemoteAddress at, Fragments frag
 template <class Action>
 inline Handle started(Job& job, Action action, RemoteAddress at, void* local, std::size_t bytes) {
   JobState& state = job.state();
-  if (!action.needs_ticket(state) && try_cached_run(state, action, at, local, bytes)) [[likely]] {
+  if (try_cached_run(state, action, at, local, bytes)) [[likely]] {
     return {};
   }
   return start_run(job, action, at, local, bytes);
@@ -449,7 +444,7 @@ template <class Action>
 inline Handle started(Job& job, Action action, RemoteAddress at, void* local,
                       const CopyShape& shape) {
   JobState& state = job.state();
-  if (!action.needs_ticket(state) && try_cached_rows(state, action, at, local, shape)) [[likely]] {
+  if (try_cached_rows(state, action, at, local, shape)) [[likely]] {
     return {};
   }
   return start_shape(job, action, at, local, shape);

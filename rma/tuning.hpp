@@ -31,8 +31,6 @@ struct Settings {
   std::int64_t profile_wait_ms = 60'000;  ///< how long stop() waits for the other ranks
   std::string bootstrap = "auto";         ///< auto, alone, fork or mpi
   std::string server = "adaptive";        ///< block, poll or adaptive
-  std::string accumulate = "agent";       ///< agent or origin: where data from other nodes are
-                                          ///< added
   std::string interface;                  ///< network interface between nodes; empty: chosen
   std::string tcp_congestion = "auto";    ///< congestion control: auto, system or the kernel's
                                           ///< name

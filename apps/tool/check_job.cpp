@@ -75,8 +75,8 @@ bool is_of(std::string_view line, const std::array<std::string_view, Count>& nam
 
 // Settings that must be the same on all ranks: a job, or ghost cells, cannot start otherwise.
 bool must_be_same(std::string_view line) {
-  constexpr std::array<std::string_view, 5> names = {"TESSERA_TUNE=accumulate", "TESSERA_TRANSPORT",
-                                                     "TESSERA_BOOTSTRAP", "TESSERA_RANKS_PER_NODE",
+  constexpr std::array<std::string_view, 4> names = {"TESSERA_TRANSPORT", "TESSERA_BOOTSTRAP",
+                                                     "TESSERA_RANKS_PER_NODE",
                                                      "TESSERA_TUNE=halo_pack_bytes"};
   return is_of(line, names);
 }

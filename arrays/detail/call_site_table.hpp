@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rma/base/call_site.hpp"
+#include "arrays/detail/call_site.hpp"
 
 namespace tessera::arrays::detail {
 
@@ -22,13 +22,13 @@ class CallSiteTable {
   static constexpr std::size_t max_sites = 4096;
 
   /// From 1 on; 0 if the site is unknown, if there are too many, or if memory runs out.
-  [[nodiscard]] std::uint32_t number_of(const rma::detail::CallSite& site) noexcept {
+  [[nodiscard]] std::uint32_t number_of(const CallSite& site) noexcept {
     const Recent& recent = recent_[site.hash % recent_.size()];
     return recent.hash == site.hash ? recent.number : look_up(site);
   }
   /// The site with a number that number_of() returned.
-  [[nodiscard]] rma::detail::CallSite site(std::uint32_t number) const noexcept {
-    return number == 0 || number > sites_.size() ? rma::detail::CallSite() : sites_[number - 1];
+  [[nodiscard]] CallSite site(std::uint32_t number) const noexcept {
+    return number == 0 || number > sites_.size() ? CallSite() : sites_[number - 1];
   }
 
  private:
@@ -37,7 +37,7 @@ class CallSiteTable {
     std::uint32_t number = 0;
   };
 
-  std::uint32_t look_up(const rma::detail::CallSite& site) noexcept {
+  std::uint32_t look_up(const CallSite& site) noexcept {
     if (site.hash == 0) {
       return 0;
     }
@@ -59,7 +59,7 @@ class CallSiteTable {
 
   static constexpr std::size_t recent_sites = 64;
   std::array<Recent, recent_sites> recent_{};  ///< by hash; at first the unknown site
-  std::vector<rma::detail::CallSite> sites_;
+  std::vector<CallSite> sites_;
   std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  ///< by hash
 };
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <utility>
 
+#include "rma/base/rounding.hpp"
 #include "rma/notify.hpp"
 
 namespace tessera::rma::armci::detail {
@@ -25,7 +26,7 @@ std::uint64_t taken_offset(WorldRank rank) {
   return announced_offset(rank) + word_bytes;
 }
 std::uint64_t slots_offset(std::int32_t ranks) {
-  return (announced_offset(WorldRank{ranks}) + line_bytes - 1) / line_bytes * line_bytes;
+  return round_up(announced_offset(WorldRank{ranks}), line_bytes);
 }
 std::uint64_t slot_offset(std::int32_t ranks, std::uint32_t slot) {
   return slots_offset(ranks) + slot * slot_bytes;

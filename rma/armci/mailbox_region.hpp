@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "rma/armci/mailbox.hpp"
+#include "rma/base/rounding.hpp"
 #include "rma/region.hpp"
 
 namespace tessera::rma::armci::detail {
@@ -45,8 +46,7 @@ static_assert(sizeof(SlotHeader) == 16);
 /// A get of a slot moves whole units.
 inline constexpr std::size_t slot_unit_bytes = 64;
 inline constexpr std::size_t slot_bytes =
-    (sizeof(SlotHeader) + short_message_bytes + slot_unit_bytes - 1) / slot_unit_bytes *
-    slot_unit_bytes;
+    round_up(sizeof(SlotHeader) + short_message_bytes, slot_unit_bytes);
 static_assert(slot_bytes / slot_unit_bytes < std::size_t{1} << Announcement::units_bits);
 
 /// Long enough for a network's bandwidth; a window of several hides its latency.

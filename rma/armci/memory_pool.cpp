@@ -8,15 +8,12 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
+#include "rma/base/rounding.hpp"
 
 namespace tessera::rma::armci {
 namespace {
 
 constexpr std::uint64_t alignment = 64;
-
-constexpr std::uint64_t aligned(std::uint64_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 }  // namespace
 
@@ -46,7 +43,7 @@ Result<std::uint64_t> MemoryPool::take(std::uint64_t bytes) {
   if (bytes == 0) {
     return Status::error(Code::invalid_argument, "0 bytes of memory").hint("ask for 1 or more");
   }
-  const std::uint64_t wanted = aligned(bytes);
+  const std::uint64_t wanted = round_up(bytes, alignment);
   const std::lock_guard guard(mutex_);
   const auto gap = std::find_if(free_.begin(), free_.end(),
                                 [&](const auto& each) { return each.second >= wanted; });
@@ -73,7 +70,7 @@ Result<std::uint64_t> MemoryPool::take(std::uint64_t bytes) {
 Status MemoryPool::give_back(std::uint64_t offset, std::uint64_t bytes) {
   const std::lock_guard guard(mutex_);
   const auto taken = taken_.find(offset);
-  if (taken == taken_.end() || taken->second != aligned(bytes)) {
+  if (taken == taken_.end() || taken->second != round_up(bytes, alignment)) {
     return Status::error(
                Code::invalid_argument,
                fmt::format("the {} bytes at offset {} were already freed, or never allocated",

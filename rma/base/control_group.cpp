@@ -60,6 +60,12 @@ std::uint64_t number_of(const std::string& folder) {
 
 }  // namespace
 
+std::optional<std::uint64_t> number_in(const std::string& path) {
+  std::ifstream file(path);
+  std::uint64_t value = 0;
+  return file >> value ? std::optional(value) : std::nullopt;
+}
+
 std::vector<std::string> control_group_folders(const std::string& root,
                                                std::string_view controller) {
   std::string top = root + "/sys/fs/cgroup";

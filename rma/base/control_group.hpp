@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "rma/base/cxx20.hpp"
 
 namespace tessera::rma {
+
+/// The number in a file of the kernel; none if it cannot be read or is "max".
+std::optional<std::uint64_t> number_in(const std::string& path);
 
 /// The folders of this process's control group and of its parents, its own first; in a container
 /// some may not exist. `controller` is a controller of cgroup v1, "memory" or "cpu", or empty for

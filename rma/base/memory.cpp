@@ -48,13 +48,6 @@ std::optional<std::uint64_t> meminfo_bytes(const std::string& name) {
   return std::nullopt;
 }
 
-// The content of a file that holds one number, or "max".
-std::optional<std::uint64_t> number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::uint64_t value = 0;
-  return file >> value ? std::optional(value) : std::nullopt;
-}
-
 // The part of the group's memory that the kernel drops on demand: file pages not used lately.
 std::uint64_t droppable_bytes(const std::string& statistics, std::string_view name) {
   std::ifstream file(statistics);

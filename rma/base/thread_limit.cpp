@@ -21,12 +21,6 @@ namespace {
 
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-std::optional<std::uint64_t> number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::uint64_t value = 0;
-  return file >> value ? std::optional(value) : std::nullopt;
-}
-
 // A stack and its guard page are two mappings.
 ThreadLimit limit_of_mappings(const std::string& root) {
   const auto most = number_in(root + "/proc/sys/vm/max_map_count");

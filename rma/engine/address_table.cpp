@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
+#include "rma/base/rounding.hpp"
 #include "rma/node/node_memory.hpp"
 
 namespace tessera::rma::detail {
@@ -22,10 +23,6 @@ constexpr std::uint64_t min_foreign_bytes = 1ULL << 30;
 
 void* reserve(std::uint64_t bytes, int protection) {
   return mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-}
-
-std::uint64_t whole_granules(std::uint64_t bytes) {
-  return (bytes + granule_bytes - 1) / granule_bytes * granule_bytes;
 }
 
 }  // namespace
@@ -53,7 +50,7 @@ GranuleTable::~GranuleTable() {
 
 void GranuleTable::assign(const std::byte* from, std::uint64_t bytes, RegionId region) noexcept {
   const std::uint64_t first = (reinterpret_cast<std::uintptr_t>(from) - base_) / granule_bytes;
-  const std::uint64_t count = whole_granules(bytes) / granule_bytes;
+  const std::uint64_t count = round_up(bytes, granule_bytes) / granule_bytes;
   for (std::uint64_t i = 0; i < count; ++i) {
     entries_[first + i].store(region.value, std::memory_order_release);
   }
@@ -141,7 +138,7 @@ Status AddressTable::make_foreign_range() {
 Result<std::byte*> AddressTable::reserve_foreign(std::uint64_t bytes, RegionId region) {
   const std::lock_guard guard(mutex_);
   TESSERA_RETURN_IF_ERROR(make_foreign_range());
-  const std::uint64_t wanted = whole_granules(bytes);
+  const std::uint64_t wanted = round_up(bytes, granule_bytes);
   const auto gap = std::find_if(foreign_free_.begin(), foreign_free_.end(),
                                 [&](const auto& each) { return each.second >= wanted; });
   if (gap == foreign_free_.end()) {
@@ -163,7 +160,7 @@ Result<std::byte*> AddressTable::reserve_foreign(std::uint64_t bytes, RegionId r
 
 void AddressTable::release_foreign(std::byte* from, std::uint64_t bytes) noexcept {
   const std::lock_guard guard(mutex_);
-  const std::uint64_t size = whole_granules(bytes);
+  const std::uint64_t size = round_up(bytes, granule_bytes);
   foreign_->assign(from, size, RegionId{0});
   const auto offset = static_cast<std::uint64_t>(from - foreign_base_);
   try {

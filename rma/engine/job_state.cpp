@@ -62,9 +62,6 @@ Status JobState::make_world() {
   // The job owns its world team, so the world team does not own the job.
   TESSERA_ASSIGN_OR_RETURN(auto world, TeamState::create(*this, nullptr, everybody));
   world_ = Team(std::move(world));
-  if (settings().accumulate == "origin") {
-    TESSERA_ASSIGN_OR_RETURN(accumulate_tickets_, AccumulateTickets::create(*this));
-  }
   return {};
 }
 
@@ -140,9 +137,6 @@ Status JobState::stop() {
     return {};
   }
   Status last = fence(TargetRanks::all());
-  if (accumulate_tickets_ != nullptr) {
-    accumulate_tickets_->settle();
-  }
   flush_counts();
   if (phases_ != nullptr) {
     phases_->close();

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "rma/engine/accumulate_tickets.hpp"
 #include "rma/engine/fork_guard.hpp"
 #include "rma/engine/job_identity.hpp"
 #include "rma/engine/local_memory.hpp"
@@ -122,10 +121,6 @@ class JobState : public JobIdentity, public std::enable_shared_from_this<JobStat
   [[nodiscard]] MemoryReserve& reserve() noexcept { return reserve_; }
   [[nodiscard]] Team& world() noexcept { return world_; }
   [[nodiscard]] TeamRegistry& teams() noexcept { return teams_; }
-  /// Null unless origins accumulate.
-  [[nodiscard]] AccumulateTickets* accumulate_tickets() const noexcept {
-    return accumulate_tickets_.get();
-  }
   /// Null in jobs that are not profiled.
   [[nodiscard]] Recorder* recorder() const noexcept { return recorder_; }
   /// Null in jobs without a profile and without the race check.
@@ -136,7 +131,7 @@ class JobState : public JobIdentity, public std::enable_shared_from_this<JobStat
   Status enter_node(std::shared_ptr<Node> node);
   /// Makes the transports that the settings name.
   Status make_transports(const std::vector<TransportFactory>& factories);
-  /// Collective. Makes the world team, and the tickets if origins accumulate.
+  /// Collective. Makes the world team.
   Status make_world();
   /// From now on phases are recorded, if the settings ask for a profile or for the race check.
   void log_phases();
@@ -197,7 +192,6 @@ class JobState : public JobIdentity, public std::enable_shared_from_this<JobStat
   MemoryReserve reserve_;  ///< enough for a team of all ranks
   TeamRegistry teams_;
   Team world_;
-  std::unique_ptr<AccumulateTickets> accumulate_tickets_;
   std::atomic<bool> stopped_{false};
   std::optional<ForkGuard> fork_guard_;
   LocalMemory local_memory_;

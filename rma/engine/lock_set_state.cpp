@@ -95,14 +95,12 @@ Status not_held(const TeamState& team, TeamRank owner, std::int64_t index) {
 
 }  // namespace
 
-LockSetState::LockSetState(Team& team, Use use)
-    : keep_job_(use == Use::of_job ? nullptr : team.state().job().weak_from_this().lock()),
-      use_(use),
+LockSetState::LockSetState(Team& team)
+    : keep_job_(team.state().job().weak_from_this().lock()),
       team_(team),
       node_(team.state().job().node()) {}
 
-Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count,
-                                                           Use use) {
+Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int64_t count) {
   constexpr std::int64_t max_count = 1LL << 32;
   TESSERA_RETURN_IF_ERROR(team.agree([&] {
     return count < 0 || count > max_count
@@ -111,7 +109,7 @@ Result<std::shared_ptr<LockSetState>> LockSetState::create(Team& team, std::int6
                : Status();
   }));
   return team.state().do_together([&]() -> Result<std::shared_ptr<LockSetState>> {
-    std::shared_ptr<LockSetState> state(new LockSetState(team, use));
+    std::shared_ptr<LockSetState> state(new LockSetState(team));
     // The first member's number is used: members that missed a creation have drawn fewer.
     struct LockRequest {
       std::int64_t count;
@@ -306,9 +304,7 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
   team.job().observers().report_order(OrderCall::Kind::acquire, [&] {
     return number_of_lock(number_of_set(team_, number_), team_.world_rank(owner), index);
   });
-  if (use_ == Use::of_program) {
-    count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
-  }
+  count_lock(team.job(), team.members()[static_cast<std::size_t>(owner.value)]);
   if (locks->memory.value != 0) {
     return lock_remote(owner, *locks, index);
   }

@@ -25,12 +25,8 @@ class JobState;
 
 class LockSetState {
  public:
-  /// Lock sets of the job itself do not keep it alive, and are not counted as the program's.
-  enum class Use : std::uint8_t { of_program, of_job };
-
   /// Collective on `team`.
-  static Result<std::shared_ptr<LockSetState>> create(Team& team, std::int64_t count,
-                                                      Use use = Use::of_program);
+  static Result<std::shared_ptr<LockSetState>> create(Team& team, std::int64_t count);
   /// Collective. `verb` is Label::free_by_exception or "free".
   Status free(std::string_view verb);
   [[nodiscard]] JobState& job() const noexcept;
@@ -38,9 +34,6 @@ class LockSetState {
   Status lock(TeamRank owner, std::int64_t index);
   Result<bool> try_lock(TeamRank owner, std::int64_t index);
   Status unlock(TeamRank owner, std::int64_t index);
-  /// Returns when this rank's unlocks have arrived at the other nodes. Returns the first error of
-  /// nodes that did not answer.
-  Status wait_for_unlocks();
   [[nodiscard]] std::int64_t count(TeamRank owner) const noexcept {
     return owners_[static_cast<std::size_t>(owner.value)].count;
   }
@@ -67,7 +60,7 @@ class LockSetState {
   /// In place of a number: the locks are in remote_.
   static constexpr RegionId remote_memory{0xffff'ffff};
 
-  LockSetState(Team& team, Use use);
+  explicit LockSetState(Team& team);
   Status make_locks(const std::vector<std::int64_t>& counts);
   Status make_remote_locks(const std::vector<std::int64_t>& counts);
   Result<Offer> make_own(const std::vector<std::int64_t>& counts);
@@ -79,6 +72,9 @@ class LockSetState {
   };
   void find_owners(const std::vector<std::int64_t>& counts, const std::vector<Offer>& offers,
                    std::vector<NodesLocks>& by_node) noexcept;
+  /// Returns when this rank's unlocks have arrived at the other nodes. Returns the first error of
+  /// nodes that did not answer.
+  Status wait_for_unlocks();
   void give_back() noexcept;
   /// The owner's locks if it has that lock, else null; missing() is the error then.
   [[nodiscard]] const OwnersLocks* find(TeamRank owner, std::int64_t index) const noexcept;
@@ -95,7 +91,6 @@ class LockSetState {
   Status unlock_remote(TeamRank owner, const OwnersLocks& locks, std::int64_t index);
 
   std::shared_ptr<JobState> keep_job_;  ///< first, so that it is destroyed last
-  Use use_;
   Team team_;
   Node& node_;
   std::vector<OwnersLocks> owners_;  ///< by member

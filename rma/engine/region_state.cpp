@@ -11,6 +11,7 @@
 
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
+#include "rma/base/rounding.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/region_numbers.hpp"
@@ -121,7 +122,7 @@ Status RegionState::exchange_terms(void* memory, std::size_t bytes) {
       });
     }
   }
-  foreign_stride_ = (largest_bytes + granule_bytes - 1) / granule_bytes * granule_bytes;
+  foreign_stride_ = round_up(largest_bytes, granule_bytes);
   has_device_atomics_ = std::all_of(offers.begin(), offers.end(), [](const MemberTerms& each) {
     return each.device_atomics != 0;
   });

@@ -41,8 +41,7 @@ CachedSlice* Slices::load(WorldRank owner, RegionId region) const noexcept {
 
 void Slices::cache_route(const RemoteAddress& at, const RegionState& region, Endpoint& endpoint,
                          const Target& target) const {
-  const bool is_for_all = job_.node().local_rank_of(at.rank) < 0 &&
-                          job_.accumulate_tickets() == nullptr && job_.recorder() == nullptr &&
+  const bool is_for_all = job_.node().local_rank_of(at.rank) < 0 && job_.recorder() == nullptr &&
                           region.atomics() == Atomics::separate &&
                           allows_all(region.options().access_mode);
   CachedSlice* const entry = is_for_all ? cached(at.rank, at.region) : nullptr;

@@ -118,7 +118,6 @@ struct RankDescription {
   ProcessorQuota quota;
   std::int32_t threads = 1;
   std::int32_t agent_threads = 1;
-  std::uint64_t adds_by_origin = 0;
   std::int64_t ranks_per_node = 0;
   std::array<char, 16> profile{};  ///< of Settings; rank 0's is used
   std::uint64_t transport_hash = 0;
@@ -139,46 +138,26 @@ std::int32_t threads_of_rank(const Settings& settings) {
                            text_of("OMP_NUM_THREADS"));
 }
 
-bool adds_by_origin(const Settings& settings) {
-  return settings.accumulate == "origin";
-}
-
-// `value` returns a rank's value of the setting.
-Status check_same(std::string_view setting, const std::vector<RankDescription>& all,
-                  std::string (*value)(const RankDescription&)) {
-  const std::string first = value(all.front());
-  const auto other = std::find_if(
-      all.begin(), all.end(), [&](const RankDescription& each) { return value(each) != first; });
-  if (other == all.end()) {
-    return {};
-  }
-  return Status::error(Code::invalid_argument,
-                       fmt::format("{} is {} on rank 0 and {} on rank {}", setting, first,
-                                   value(*other), other - all.begin()))
-      .hint("give it the same value on all ranks");
-}
-
-// If ranks accumulated in two ways, they would hold different locks. If they divided machines into
-// different nodes, or named different transports, they would wait for each other at different
-// points.
+// If ranks divided machines into different nodes, or named different transports, they would wait
+// for each other at different points.
 Status check_same_settings(const std::vector<RankDescription>& all) {
-  const auto other = std::find_if(all.begin(), all.end(), [&](const RankDescription& each) {
-    return each.transport_hash != all.front().transport_hash;
-  });
-  if (other != all.end()) {
-    return Status::error(Code::invalid_argument,
-                         fmt::format("TESSERA_TRANSPORT is {} on rank 0 and {} on rank {}",
-                                     all.front().transport.data(), other->transport.data(),
-                                     other - all.begin()))
-        .hint("give it the same value on all ranks");
+  const RankDescription& first = all.front();
+  for (const RankDescription& other : all) {
+    std::string differs;
+    if (other.transport_hash != first.transport_hash) {
+      differs = fmt::format("TESSERA_TRANSPORT is {} on rank 0 and {}", first.transport.data(),
+                            other.transport.data());
+    } else if (other.ranks_per_node != first.ranks_per_node) {
+      differs = fmt::format("TESSERA_RANKS_PER_NODE is {} on rank 0 and {}", first.ranks_per_node,
+                            other.ranks_per_node);
+    }
+    if (!differs.empty()) {
+      return Status::error(Code::invalid_argument,
+                           fmt::format("{} on rank {}", differs, &other - all.data()))
+          .hint("give it the same value on all ranks");
+    }
   }
-  TESSERA_RETURN_IF_ERROR(
-      check_same("TESSERA_TUNE=accumulate", all, [](const RankDescription& each) {
-        return std::string(each.adds_by_origin != 0 ? "origin" : "agent");
-      }));
-  return check_same("TESSERA_RANKS_PER_NODE", all, [](const RankDescription& each) {
-    return std::to_string(each.ranks_per_node);
-  });
+  return {};
 }
 
 // Collective. What each rank reports about itself, in rank order.
@@ -193,7 +172,6 @@ Result<std::vector<RankDescription>> exchange_descriptions(Bootstrap& bootstrap,
                       .quota = read_processor_quota(""),
                       .threads = threads_of_rank(settings),
                       .agent_threads = static_cast<std::int32_t>(settings.agent_threads),
-                      .adds_by_origin = adds_by_origin(settings) ? 1U : 0U,
                       .ranks_per_node = settings.ranks_per_node};
   keep_beginning(settings.profile, own.profile);
   keep_beginning(settings.transport, own.transport);

@@ -3,7 +3,7 @@
 // Start-up: from a bootstrap to a JobState whose ranks share memory and know each other.
 //
 //     1  (allgather) Exchange machines, processors and settings. Check that all ranks have the same
-//        settings for nodes and accumulates.
+//        settings for transports and nodes.
 //     2  The first rank of a node makes its memory, the others map it.
 //     3  (allgather) Agree that all have it.
 //     4  (allgather) Register on the node, make transports, agree again.

@@ -3,22 +3,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/mempolicy.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
 #include "rma/base/memory.hpp"
+#include "rma/base/rounding.hpp"
 #include "rma/node/machine_memory_lock.hpp"
 
 namespace tessera::rma::detail {
@@ -83,7 +80,7 @@ std::uint64_t Arena::find_gap(std::uint64_t count, std::uint64_t align_granules)
   const std::uint64_t* words = bitmap();
   const std::uint64_t total = granules();
   std::uint64_t first = memory_.header().search_hint;
-  first = (first + align_granules - 1) / align_granules * align_granules;
+  first = round_up(first, align_granules);
   std::uint64_t at = first;
   while (first + count <= total) {
     if (at == first + count) {
@@ -100,7 +97,7 @@ std::uint64_t Arena::find_gap(std::uint64_t count, std::uint64_t align_granules)
     const std::uint64_t taken = at + free_here;
     const std::uint64_t after = words[taken / bits_per_word] >> (taken % bits_per_word);
     first = taken + static_cast<std::uint64_t>(std::countr_one(after));
-    first = (first + align_granules - 1) / align_granules * align_granules;
+    first = round_up(first, align_granules);
     at = first;
   }
   return no_gap;
@@ -263,26 +260,11 @@ bool Arena::advise_huge(std::uint64_t offset, std::uint64_t bytes) noexcept {
   return bytes > 0 && madvise(at(offset), bytes, MADV_HUGEPAGE) == 0;
 }
 
-// Uses system calls, for which the C library has no functions.
-void Arena::place_pages(std::uint64_t offset, std::uint64_t bytes,
-                        PagePlacement placement) noexcept {
-  constexpr std::size_t max_numa_nodes = 1024;
-  std::array<unsigned long, max_numa_nodes / std::numeric_limits<unsigned long>::digits> nodes{};
-  const bool is_interleaved =
-      placement == PagePlacement::interleaved &&
-      syscall(SYS_get_mempolicy, nullptr, nodes.data(), max_numa_nodes, nullptr,
-              static_cast<unsigned long>(MPOL_F_MEMS_ALLOWED)) == 0;
-  const int policy = is_interleaved ? MPOL_INTERLEAVE : MPOL_DEFAULT;  // which takes no nodes
-  // The kernel reads one node less than the given maximum.
-  static_cast<void>(syscall(SYS_mbind, at(offset), bytes, policy,
-                            is_interleaved ? nodes.data() : nullptr, max_numa_nodes + 1, 0U));
-}
-
 void Arena::decommit(std::uint64_t offset, std::uint64_t bytes) noexcept {
   if (bytes == 0) {
     return;
   }
-  const std::uint64_t end = (offset + bytes + page_bytes - 1) / page_bytes * page_bytes;
+  const std::uint64_t end = round_up(offset + bytes, page_bytes);
   // Under the lock, so that keep() and this function agree on what is kept.
   const RobustGuard guard(memory_.header().bitmap_lock, context_);
   while (offset < end) {

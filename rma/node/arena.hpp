@@ -22,11 +22,6 @@
 
 namespace tessera::rma::detail {
 
-enum class PagePlacement : std::uint8_t {
-  local,        ///< on the NUMA node of the process that commits the memory
-  interleaved,  ///< page by page on all NUMA nodes that this process may use
-};
-
 class Arena {
  public:
   Arena(NodeMemory& memory, const LockContext& context) noexcept
@@ -49,15 +44,11 @@ class Arena {
   /// Requests huge pages in [offset, offset + bytes); true if the kernel will try.
   bool advise_huge(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
-  /// Sets where pages of [offset, offset + bytes) are placed that are committed from now on. Before
-  /// the piece is freed it must be set back to `local`. No effect if the kernel does not
-  /// support it.
-  void place_pages(std::uint64_t offset, std::uint64_t bytes, PagePlacement placement) noexcept;
-
   /// Returns the memory but keeps the address space. Memory under keep() is cleared instead.
   void decommit(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
-  /// Returns address space and memory. Requires: `offset` and `bytes` as in allocate().
+  /// Returns address space and memory. Requires: `offset` and `bytes` as in allocate(), and no
+  /// page placement but `local`.
   void free(std::uint64_t offset, std::uint64_t bytes) noexcept;
 
   /// Commits memory for [offset, offset + bytes) and keeps it committed, even if a rank frees it:

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
+#include "rma/base/rounding.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -24,10 +25,6 @@ constexpr std::uint32_t current_layout = 11;
 constexpr std::uint64_t min_reserve = 64ULL << 20;
 // Liveness locks are on single bytes far beyond the end of the file, where no data can be.
 constexpr off_t liveness_lock_base = off_t{1} << 62;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
-  return (value + to - 1) / to * to;
-}
 
 // Maps the file at a multiple of 2 MiB, the size of huge pages. So offsets in the file are aligned
 // in memory as well: those of granules, and those of data that the kernel may back by huge pages.

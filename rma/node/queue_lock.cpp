@@ -5,6 +5,8 @@
 #include <chrono>
 #include <new>
 
+#include "rma/base/rounding.hpp"
+
 namespace tessera::rma::detail {
 namespace {
 
@@ -23,8 +25,7 @@ QueueLock::QueueLock(std::uint32_t capacity) noexcept : capacity_mask_(capacity 
 }
 
 std::size_t QueueLock::bytes(std::uint32_t capacity) noexcept {
-  const std::size_t all = sizeof(QueueLock) + capacity * sizeof(QueueEntry);
-  return (all + cache_line - 1) / cache_line * cache_line;
+  return round_up(sizeof(QueueLock) + capacity * sizeof(QueueEntry), cache_line);
 }
 
 QueueEntry& QueueLock::entry(std::uint32_t ticket) noexcept {

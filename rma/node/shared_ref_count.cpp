@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/node/shared_ref_count.hpp"
 
+#include "rma/base/rounding.hpp"
+
 namespace tessera::rma::detail {
 
 std::size_t SharedRefCount::bytes(std::size_t members) noexcept {
-  return (sizeof(SharedRefCount) + members + cache_line - 1) / cache_line * cache_line;
+  return round_up(sizeof(SharedRefCount) + members, cache_line);
 }
 
 std::atomic<std::uint8_t>& SharedRefCount::flag(std::size_t index) noexcept {

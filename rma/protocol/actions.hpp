@@ -29,7 +29,6 @@ inline void* readable(const void* from) noexcept {
 template <kernels::Direction direction>
 class CopyAction {
  public:
-  static constexpr bool needs_ticket(const JobState&) { return false; }
   static bool is_whole(std::size_t) { return true; }
   static Status check(std::size_t) { return {}; }
   static void run(std::byte* slice, std::uint64_t offset, void* local, std::size_t bytes,
@@ -113,8 +112,6 @@ class AccumulateAction {
   explicit AccumulateAction(const Scale& scale) : scale_(scale) {}
   static constexpr Op op = Op::accumulate;
   static Status check_fragments(Fragments) { return {}; }
-  /// Whether each needs the target's ticket first.
-  static bool needs_ticket(const JobState& job) { return job.accumulate_tickets() != nullptr; }
   /// Whether check() would succeed.
   [[nodiscard]] bool is_whole(std::size_t run_bytes) const {
     // Element sizes are powers of two; a division would cost as much as the locking.

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "rma/base/rounding.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/walk.hpp"
 
@@ -21,7 +22,7 @@ constexpr std::uint64_t stripe_bytes = StripeLocks::stripe_bytes;
 // The bytes from `offset` on whose elements begin in the same stripe, at most `bytes`.
 std::uint64_t bytes_in_stripe(std::uint64_t offset, std::uint64_t bytes, std::size_t element) {
   const std::uint64_t to_boundary = stripe_bytes - offset % stripe_bytes;
-  const std::uint64_t whole = (to_boundary + element - 1) / element * element;
+  const std::uint64_t whole = round_up(to_boundary, element);
   return std::min(whole, bytes);
 }
 

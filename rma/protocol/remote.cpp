@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
+#include "rma/base/rounding.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/walk.hpp"
 #include "rma/protocol/direct.hpp"
-#include "rma/protocol/origin_accumulate.hpp"
 
 namespace tessera::rma::detail {
 namespace {
@@ -69,7 +69,7 @@ Status accumulate_composed(const RemotePath& path, const Target& to, const std::
   for (std::size_t done = 0; done < bytes;) {
     const std::uint64_t offset = to.offset + done;
     const std::size_t to_boundary = piece_bytes - offset % piece_bytes;
-    const std::size_t whole = (to_boundary + element - 1) / element * element;
+    const std::size_t whole = round_up(to_boundary, element);
     const std::size_t step = std::min(whole, bytes - done);
     const RobustGuard guard(path.stripes.of(offset), path.stripes.context());
     TESSERA_RETURN_IF_ERROR(change_bytes(
@@ -113,10 +113,6 @@ void get_remote(const RemotePath& path, void* to, const Target& from, const Copy
 
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done) {
-  if (path.job.accumulate_tickets() != nullptr) {
-    run_part(done, [&] { return accumulate_by_origin(path, to, from, shape, scale); });
-    return;
-  }
   if (accumulates_natively(path)) {
     start_part(done, [&] { return path.endpoint.accumulate(to, from, shape, scale, done); });
     return;
@@ -139,10 +135,6 @@ void get_remote(const RemotePath& path, const Target& from, Fragments fragments,
 
 void accumulate_remote(const RemotePath& path, const Target& to, Fragments fragments,
                        const Scale& scale, Completion& done) {
-  if (path.job.accumulate_tickets() != nullptr) {
-    run_part(done, [&] { return accumulate_by_origin(path, to, fragments, scale); });
-    return;
-  }
   if (accumulates_natively(path)) {
     start_part(done,
                [&] { return path.endpoint.accumulate_fragments(to, fragments, scale, done); });

@@ -34,7 +34,7 @@ void put_remote(const RemotePath& path, const Target& to, const void* from, cons
                 Completion& done);
 void get_remote(const RemotePath& path, void* to, const Target& from, const CopyShape& shape,
                 Completion& done);
-/// Requires: shape has whole elements; in jobs with AccumulateTickets, the caller holds the ticket.
+/// Requires: shape has whole elements.
 void accumulate_remote(const RemotePath& path, const Target& to, const void* from,
                        const CopyShape& shape, const Scale& scale, Completion& done);
 /// The same for lists. Requires: no fragment is empty.

@@ -285,7 +285,7 @@ TEST(AccessDigest, MissesNoConflict) {
 TEST(CallSiteTable, NumbersSitesAndIsBounded) {
   CallSiteTable table;
   const auto site = [](std::uint64_t at) {
-    rma::detail::CallSite made;
+    CallSite made;
     made.returns[0] = at;
     made.hash = at;
     return made;
@@ -298,7 +298,7 @@ TEST(CallSiteTable, NumbersSitesAndIsBounded) {
   EXPECT_EQ(table.number_of(site(7)), 7U);
   EXPECT_EQ(table.number_of(site(71)), 71U);
   EXPECT_EQ(table.site(71), site(71));
-  EXPECT_EQ(table.site(0), rma::detail::CallSite());
+  EXPECT_EQ(table.site(0), CallSite());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checks rma/transport/verbs/ with the real libibverbs and a real device: all requests, with the
-// builder interface and without, between two queue pairs of this process.
+// Checks rma/transport/verbs/ with the real libibverbs and a real device: all requests between
+// two queue pairs of this process.
 //
 //   tests/rdma-vm/run -- build-vm/tests/bin/verbs_probe
 //
@@ -40,10 +40,10 @@ struct Memory {
   [[nodiscard]] std::byte* there() { return here() + half_bytes; }
 };
 
-class Probe : public testing::TestWithParam<bool> {
+class Probe : public testing::Test {
  protected:
   void SetUp() override {
-    auto opened = Device::open(real_library(GetParam()), {});
+    auto opened = Device::open(real_library(), {});
     ASSERT_TRUE(opened.ok()) << opened.status().describe();
     device_ = *opened;
     library_ = device_->library();
@@ -182,9 +182,7 @@ class Probe : public testing::TestWithParam<bool> {
   std::vector<QueuePair> pairs_;
 };
 
-class BuilderProbe : public Probe {};
-
-TEST_P(Probe, TheDeviceReportsItsLimits) {
+TEST_F(Probe, TheDeviceReportsItsLimits) {
   const DeviceLimits& limits = device_->limits();
   fmt::print("  {}\n  message {}, send pieces {}, inline {}, depth {}, completions {}\n",
              device_->describe(), limits.max_message, limits.max_send_sge, limits.max_inline,
@@ -192,18 +190,15 @@ TEST_P(Probe, TheDeviceReportsItsLimits) {
   fmt::print("  shared receives {} of {} pieces, reads {} and {}, atomics {}, fork status {}\n",
              limits.max_srq, limits.srq_sge, limits.reads_as_initiator, limits.reads_as_target,
              limits.has_atomics, static_cast<int>(limits.fork));
-  fmt::print("  builder {}; a queue pair for {} requests and {} inline bytes got {} and {}\n",
-             pairs_[0].get()->qp_context != nullptr, depth, limits.max_inline,
-             pairs_[0].capacities().max_send_wr, pairs_[0].capacities().max_inline_data);
+  fmt::print("  a queue pair for {} requests and {} inline bytes got {} and {}\n", depth,
+             limits.max_inline, pairs_[0].capacities().max_send_wr,
+             pairs_[0].capacities().max_inline_data);
   EXPECT_GT(limits.max_message, half_bytes);
   EXPECT_GE(limits.max_send_sge, pieces);
   EXPECT_TRUE(limits.has_atomics);
-  if (!GetParam()) {
-    EXPECT_EQ(pairs_[0].get()->qp_context, nullptr);
-  }
 }
 
-TEST_P(Probe, AWriteMovesItsBytes) {
+TEST_F(Probe, AWriteMovesItsBytes) {
   fill(memory_.here(), half_bytes);
   std::array list{piece(memory_.here(), half_bytes)};
   ibv_send_wr write = request(IBV_WR_RDMA_WRITE, list, memory_.there());
@@ -231,15 +226,15 @@ void Probe::write_inline(std::size_t count) {
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), memory_.there()));
 }
 
-TEST_P(Probe, TheSourceOfAnInlineWriteMayBeReusedAtOnce) {
+TEST_F(Probe, TheSourceOfAnInlineWriteMayBeReusedAtOnce) {
   write_inline(1);
 }
 
-TEST_P(Probe, AnInlineWriteMayHaveSeveralPieces) {
+TEST_F(Probe, AnInlineWriteMayHaveSeveralPieces) {
   write_inline(3);
 }
 
-TEST_P(Probe, AWriteGathersSeveralPieces) {
+TEST_F(Probe, AWriteGathersSeveralPieces) {
   constexpr std::size_t bytes = 1000;
   fill(memory_.here(), half_bytes);
   std::vector<ibv_sge> list;
@@ -254,7 +249,7 @@ TEST_P(Probe, AWriteGathersSeveralPieces) {
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), memory_.there()));
 }
 
-TEST_P(Probe, AReadScattersWhatItGets) {
+TEST_F(Probe, AReadScattersWhatItGets) {
   constexpr std::size_t bytes = 5000;
   fill(memory_.there(), half_bytes);
   std::array list{piece(memory_.here() + 10'000, bytes), piece(memory_.here(), bytes)};
@@ -264,7 +259,7 @@ TEST_P(Probe, AReadScattersWhatItGets) {
   EXPECT_TRUE(std::equal(memory_.there() + bytes, memory_.there() + 2 * bytes, memory_.here()));
 }
 
-TEST_P(Probe, MessagesArriveInTheSharedReceiveQueue) {
+TEST_F(Probe, MessagesArriveInTheSharedReceiveQueue) {
   post_receive(71, memory_.there());
   post_receive(72, memory_.there() + message_bytes);
   fill(memory_.here(), message_bytes);
@@ -288,7 +283,7 @@ TEST_P(Probe, MessagesArriveInTheSharedReceiveQueue) {
   EXPECT_TRUE(std::equal(memory_.here(), memory_.here() + 100, memory_.there() + message_bytes));
 }
 
-TEST_P(Probe, AtomicsReturnTheOldValue) {
+TEST_F(Probe, AtomicsReturnTheOldValue) {
   std::uint64_t& before = memory_.words[0];
   std::uint64_t& target = memory_.words[half_bytes / 8];
   target = 40;
@@ -309,7 +304,7 @@ TEST_P(Probe, AtomicsReturnTheOldValue) {
   EXPECT_EQ(target, 7U);
 }
 
-TEST_P(Probe, AListCompletesOnceWhenOnlyItsLastIsSignalled) {
+TEST_F(Probe, AListCompletesOnceWhenOnlyItsLastIsSignalled) {
   constexpr std::size_t count = 16;
   fill(memory_.here(), count * 8);
   std::array<ibv_sge, count> list{};
@@ -328,7 +323,7 @@ TEST_P(Probe, AListCompletesOnceWhenOnlyItsLastIsSignalled) {
   EXPECT_EQ(library_->poll_cq(sent_.get(), none), 0);
 }
 
-TEST_P(Probe, AWaiterSleepsOnTheChannelUntilACompletion) {
+TEST_F(Probe, AWaiterSleepsOnTheChannelUntilACompletion) {
   ASSERT_EQ(library_->req_notify_cq(sent_.get()), 0);
   std::array list{piece(memory_.here(), 8)};
   ibv_send_wr write = request(IBV_WR_RDMA_WRITE, list, memory_.there());
@@ -343,7 +338,7 @@ TEST_P(Probe, AWaiterSleepsOnTheChannelUntilACompletion) {
   EXPECT_EQ(next(sent_.get()).status, IBV_WC_SUCCESS);
 }
 
-TEST_P(Probe, AListThatIsTooLongIsRefused) {
+TEST_F(Probe, AListThatIsTooLongIsRefused) {
   const std::uint32_t count = 4 * pairs_[0].capacities().max_send_wr;
   std::array list{piece(memory_.here(), 8)};
   std::vector<ibv_send_wr> writes(count, request(IBV_WR_RDMA_WRITE, list, memory_.there()));
@@ -366,7 +361,7 @@ TEST_P(Probe, AListThatIsTooLongIsRefused) {
   EXPECT_EQ(next(sent_.get()).wr_id, count);
 }
 
-TEST_P(Probe, AListMayMixAllKindsOfRequests) {
+TEST_F(Probe, AListMayMixAllKindsOfRequests) {
   fill(memory_.here(), 300);
   std::array whole{piece(memory_.here(), 100)};
   std::array parts{piece(memory_.here() + 100, 60), piece(memory_.here() + 160, 40)};
@@ -387,37 +382,19 @@ TEST_P(Probe, AListMayMixAllKindsOfRequests) {
   EXPECT_EQ(memory_.words[(half_bytes + 4096) / 8], 5U);
 }
 
-TEST_P(Probe, AnEmptyRequestIsAccepted) {
+TEST_F(Probe, AnEmptyRequestIsAccepted) {
   ibv_send_wr nothing = request(IBV_WR_RDMA_WRITE, {}, memory_.there());
   run(nothing);
 }
 
-// Without the builder the provider decides.
-TEST_P(BuilderProbe, AnUnknownRequestIsRefusedAndNothingOfItsListIsDone) {
-  std::array list{piece(memory_.here(), 8)};
-  memory_.words[0] = 3;
-  ibv_send_wr write = request(IBV_WR_RDMA_WRITE, list, memory_.there());
-  ibv_send_wr unknown = request(IBV_WR_RDMA_WRITE_WITH_IMM, list, memory_.there());
-  write.next = &unknown;
-  ibv_send_wr* bad = nullptr;
-  EXPECT_EQ(library_->post_send(pairs_[0].get(), &write, bad), EINVAL);
-  EXPECT_EQ(bad, &unknown);
-  std::array other{piece(memory_.there() + 8, 8)};
-  ibv_send_wr after = request(IBV_WR_RDMA_WRITE, other, memory_.there() + 16);
-  after.wr_id = 9;
-  ASSERT_EQ(post(after), 0);
-  EXPECT_EQ(next(sent_.get()).wr_id, 9U);
-  EXPECT_EQ(memory_.words[half_bytes / 8], 0U);
-}
-
-TEST_P(Probe, ATargetWithoutReceivesIsRetriedForALimitedTime) {
+TEST_F(Probe, ATargetWithoutReceivesIsRetriedForALimitedTime) {
   std::array list{piece(memory_.here(), 8)};
   ibv_send_wr send = request(IBV_WR_SEND, list, nullptr);
   ASSERT_EQ(post(send), 0);
   EXPECT_EQ(next(sent_.get()).status, IBV_WC_RNR_RETRY_EXC_ERR);
 }
 
-TEST_P(Probe, AForeignKeyBreaksTheConnection) {
+TEST_F(Probe, AForeignKeyBreaksTheConnection) {
   std::array list{piece(memory_.here(), 8)};
   ibv_send_wr write = request(IBV_WR_RDMA_WRITE, list, memory_.there());
   write.wr.rdma.rkey ^= 0x5a5a;
@@ -426,7 +403,7 @@ TEST_P(Probe, AForeignKeyBreaksTheConnection) {
   EXPECT_EQ(completion.status, IBV_WC_REM_ACCESS_ERR);
 }
 
-TEST_P(Probe, WhatIsPostedToAQueuePairInErrorIsFlushed) {
+TEST_F(Probe, WhatIsPostedToAQueuePairInErrorIsFlushed) {
   const Status status = pairs_[0].to_error();
   ASSERT_TRUE(status.ok()) << status.describe();
   std::array list{piece(memory_.here(), 8)};
@@ -435,7 +412,7 @@ TEST_P(Probe, WhatIsPostedToAQueuePairInErrorIsFlushed) {
   EXPECT_EQ(next(sent_.get()).status, IBV_WC_WR_FLUSH_ERR);
 }
 
-TEST_P(Probe, ASharedReceiveQueueReportsThatItIsLow) {
+TEST_F(Probe, ASharedReceiveQueueReportsThatItIsLow) {
   post_receive(1, memory_.there());
   post_receive(2, memory_.there());
   ibv_srq_attr limit{};
@@ -446,13 +423,6 @@ TEST_P(Probe, ASharedReceiveQueueReportsThatItIsLow) {
   run(send);
   EXPECT_TRUE(comes(EventKind::low_on_receives));
 }
-
-std::string builder_or_not(const testing::TestParamInfo<bool>& with) {
-  return with.param ? "WithTheBuilder" : "WithoutIt";
-}
-
-INSTANTIATE_TEST_SUITE_P(All, Probe, testing::Bool(), builder_or_not);
-INSTANTIATE_TEST_SUITE_P(All, BuilderProbe, testing::Values(true), builder_or_not);
 
 }  // namespace
 }  // namespace tessera::rma::verbs

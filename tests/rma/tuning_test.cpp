@@ -98,11 +98,6 @@ TEST(Settings, WordsAreTakenFromTheirListsOnly) {
   }
   EXPECT_EQ(read({"TESSERA_BOOTSTRAP=ssh"}).status().message(),
             "TESSERA_BOOTSTRAP=ssh is not usable: expected auto, alone, fork or mpi");
-  for (const char* who : {"agent", "origin"}) {
-    EXPECT_EQ(read({std::string("TESSERA_TUNE=accumulate=") + who})->accumulate, who);
-  }
-  EXPECT_EQ(read({"TESSERA_TUNE=accumulate=both"}).status().message(),
-            "TESSERA_TUNE=accumulate=both is not usable: expected agent or origin");
   for (const char* whose : {"shared", "per_client"}) {
     EXPECT_EQ(read({std::string("TESSERA_TUNE=server_buffers=") + whose})->server_buffers, whose);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "rma/base/rounding.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/region_numbers.hpp"
 
@@ -104,7 +105,7 @@ std::uint64_t TeamMemory::marks_start(std::int32_t node_members) noexcept {
 
 std::uint64_t TeamMemory::mail_start(std::int32_t node_members) noexcept {
   const std::uint64_t marks = static_cast<std::uint64_t>(node_members) * sizeof(std::uint32_t);
-  return marks_start(node_members) + (marks + cache_line - 1) / cache_line * cache_line;
+  return marks_start(node_members) + round_up(marks, cache_line);
 }
 
 std::uint64_t TeamMemory::first_slot_offset() const noexcept {

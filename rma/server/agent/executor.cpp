@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "rma/base/rounding.hpp"
 #include "rma/engine/access.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/kernels/copy.hpp"
@@ -279,7 +280,7 @@ Status Executor::accumulate_through_kernel(const SliceLocation& location, std::u
   const std::size_t element = size_of(scale.type());
   for (std::size_t done = 0; done < bytes;) {
     const std::uint64_t at = offset + done;
-    const std::size_t whole = (piece_bytes - at % piece_bytes + element - 1) / element * element;
+    const std::size_t whole = round_up(piece_bytes - at % piece_bytes, element);
     const std::size_t step = std::min(whole, bytes - done);
     const CopyShape piece = CopyShape::contiguous(step);
     const RobustGuard guard(stripes(location).of(at), node_.lock_context());

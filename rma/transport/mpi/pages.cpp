@@ -2,18 +2,15 @@
 #include "rma/transport/mpi/pages.hpp"
 
 #include <fmt/format.h>
-#include <linux/mempolicy.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 #include "rma/base/memory.hpp"
+#include "rma/base/rounding.hpp"
 
 namespace tessera::rma::mpi {
 namespace {
@@ -22,21 +19,9 @@ namespace {
 #define MADV_POPULATE_WRITE 23
 #endif
 
-struct PageSpan {
-  std::uintptr_t first = 0;
-  std::size_t bytes = 0;
-};
-
 std::uintptr_t page_bytes() noexcept {
   static const auto bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   return bytes;
-}
-
-PageSpan pages_of(const std::byte* from, std::size_t bytes) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(from);
-  const std::uintptr_t first = address / page_bytes() * page_bytes();
-  const std::uintptr_t end = (address + bytes + page_bytes() - 1) / page_bytes() * page_bytes();
-  return {first, end - first};
 }
 
 void* pointer_to(std::uintptr_t address) noexcept {
@@ -69,8 +54,10 @@ Status commit_pages(std::byte* from, std::size_t bytes) {
   if (bytes == 0) {
     return {};
   }
-  const PageSpan span = pages_of(from, bytes);
-  if (madvise(pointer_to(span.first), span.bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+  const auto address = reinterpret_cast<std::uintptr_t>(from);
+  const std::uintptr_t first = address / page_bytes() * page_bytes();
+  const std::size_t whole_pages = round_up(address + bytes, page_bytes()) - first;
+  if (madvise(pointer_to(first), whole_pages, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
     return Status::error(Code::no_memory, fmt::format("no memory for {} of a window: {}",
                                                       human_bytes(bytes), std::strerror(errno)))
         .hint("free memory, enlarge /dev/shm, or use more machines");
@@ -79,32 +66,9 @@ Status commit_pages(std::byte* from, std::size_t bytes) {
   return {};
 }
 
-// System calls: the C library does not declare these.
-void interleave_pages(std::byte* from, std::size_t bytes) noexcept {
-  constexpr std::size_t max_numa_nodes = 1024;
-  std::array<unsigned long, max_numa_nodes / std::numeric_limits<unsigned long>::digits> nodes{};
-  const auto allowed = static_cast<unsigned long>(MPOL_F_MEMS_ALLOWED);
-  if (bytes == 0 ||
-      syscall(SYS_get_mempolicy, nullptr, nodes.data(), max_numa_nodes, nullptr, allowed) != 0) {
-    return;
-  }
-  const PageSpan span = pages_of(from, bytes);
-  // The kernel uses one node less than the number it gets.
-  static_cast<void>(syscall(SYS_mbind, pointer_to(span.first), span.bytes, MPOL_INTERLEAVE,
-                            nodes.data(), max_numa_nodes + 1, 0U));
-}
-
-void use_default_placement(std::byte* from, std::size_t bytes) noexcept {
-  if (bytes > 0) {
-    const PageSpan span = pages_of(from, bytes);
-    static_cast<void>(
-        syscall(SYS_mbind, pointer_to(span.first), span.bytes, MPOL_DEFAULT, nullptr, 0UL, 0U));
-  }
-}
-
 Status zero_lazily(std::byte* from, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(from);
-  const std::uintptr_t first = (address + page_bytes() - 1) / page_bytes() * page_bytes();
+  const std::uintptr_t first = round_up(address, page_bytes());
   const std::uintptr_t end = (address + bytes) / page_bytes() * page_bytes();
   if (bytes == 0) {
     return {};

@@ -18,12 +18,6 @@ void unmap_pages(std::byte* pages, std::size_t bytes) noexcept;
 /// Local. Zeroes `bytes`, and allocates their pages now. Errors: no_memory.
 Status commit_pages(std::byte* from, std::size_t bytes);
 
-/// Local. Pages of `bytes` that are allocated from now on alternate between all NUMA nodes, if the
-/// kernel supports it.
-void interleave_pages(std::byte* from, std::size_t bytes) noexcept;
-/// Local. Restores the default placement.
-void use_default_placement(std::byte* from, std::size_t bytes) noexcept;
-
 /// Local. Makes `bytes` read as zero without allocating memory for them, as far as the kernel can.
 /// Errors: as commit_pages().
 Status zero_lazily(std::byte* from, std::size_t bytes);

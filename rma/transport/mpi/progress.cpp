@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rma/transport/mpi/progress.hpp"
 
-#include <fmt/format.h>
-#include <pthread.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <csignal>
 #include <shared_mutex>
-#include <system_error>
 #include <utility>
 
 #include "rma/base/catch_bad_alloc.hpp"
-#include "rma/base/floating_point_guard.hpp"
+#include "rma/base/thread_without_signals.hpp"
 #include "rma/transport/mpi/creation.hpp"
 
 namespace tessera::rma::mpi {
@@ -24,22 +20,6 @@ constexpr microseconds min_sleep{30};
 constexpr microseconds max_thread_sleep{1000};
 constexpr microseconds max_sleep_beside_sleepers{60};
 constexpr std::chrono::milliseconds sleep_memory{150};
-
-// Signals are for the program's threads.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 
@@ -64,16 +44,8 @@ Status Progress::start_messages() {
 }
 
 Status Progress::start_thread(bool stays_awake) {
-  const SignalsBlocked signals;
-  const FloatingPointGuard floating_point_guard;
-  try {
-    thread_ = std::thread([this, stays_awake] { run(stays_awake); });
-  } catch (const std::system_error& error) {
-    return Status::error(
-               Code::limit_exceeded,
-               fmt::format("cannot start Tessera's progress thread: {}", error.code().message()))
-        .hint("threads are limited by ulimit -u, ulimit -v and the control group's pids");
-  }
+  TESSERA_ASSIGN_OR_RETURN(thread_, detail::start_thread_with_signals_blocked(
+                                        [this, stays_awake] { run(stays_awake); }));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "rma/base/rounding.hpp"
 #include "rma/kernels/accumulate.hpp"
 #include "rma/transport/mpi/error.hpp"
 
@@ -156,7 +157,7 @@ Status OriginAccumulator::add_piece(const Run& piece, const std::byte* from) {
   pieces_.push_back({piece, from, used_});
   const Sides sides{static_cast<int>(piece.bytes), MPI_BYTE, MPI_BYTE};
   TESSERA_RETURN_IF_ERROR(get_sides(piece, buffer_.get() + used_, sides, nullptr));
-  used_ += (piece.bytes + alignment - 1) / alignment * alignment;
+  used_ += round_up(piece.bytes, alignment);
   return {};
 }
 

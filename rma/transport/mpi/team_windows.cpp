@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
+#include "rma/base/page_placement.hpp"
 #include "rma/transport/mpi/creation.hpp"
 #include "rma/transport/mpi/error.hpp"
 #include "rma/transport/mpi/pages.hpp"
@@ -116,7 +117,7 @@ Result<WindowPart> TeamWindows::take(Team& team, const std::vector<std::uint64_t
   Status ready;
   if (source.transport == nullptr) {
     if (options.access_mode == AccessMode::no_local_access) {
-      interleave_pages(shared->base, own_bytes);
+      place_pages(shared->base, own_bytes, PagePlacement::interleaved);
       shared->spread_bytes = own_bytes;
     }
     ready = options.sparse ? zero_lazily(shared->base, own_bytes)
@@ -278,7 +279,7 @@ Status TeamWindows::free_part(const WindowPart& part, const MemorySource& source
 }
 
 Status TeamWindows::remove(SharedWindow* shared) {
-  use_default_placement(shared->base, shared->spread_bytes);
+  place_pages(shared->base, shared->spread_bytes, PagePlacement::local);
   Status freed = shared->window->free();
   if (shared->memory != nullptr) {
     Status memory_freed = shared->memory->free();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rma/base/floating_point_guard.hpp"
+#include "rma/base/rounding.hpp"
 #include "rma/transport/mpi/error.hpp"
 
 namespace tessera::rma::mpi {
@@ -53,7 +54,7 @@ constexpr std::size_t cache_line = 64;
 // one after another, at any alignment.
 std::size_t with_room(std::size_t bytes) noexcept {
   constexpr std::size_t page = 4096;
-  return bytes == 0 ? 0 : (bytes + cache_line + page - 1) / page * page;
+  return bytes == 0 ? 0 : round_up(bytes + cache_line, page);
 }
 
 std::byte* next_line(std::byte* memory) noexcept {

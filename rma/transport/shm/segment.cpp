@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
+#include "rma/base/page_placement.hpp"
+#include "rma/base/rounding.hpp"
 
 namespace tessera::rma::shm {
 namespace {
@@ -15,10 +17,6 @@ namespace {
 using detail::granule_bytes;
 
 constexpr std::uint64_t huge_page_bytes = 2ULL << 20;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
-  return (value + to - 1) / to * to;
-}
 
 }  // namespace
 
@@ -148,7 +146,7 @@ Result<std::uint64_t> ArenaSegment::reserve_addresses(const RegionOptions& optio
     return status;
   }
   if (is_interleaved_) {
-    arena.place_pages(offset, extent_, detail::PagePlacement::interleaved);
+    place_pages(arena.at(offset), extent_, PagePlacement::interleaved);
   }
   return offset;
 }
@@ -188,7 +186,7 @@ void ArenaSegment::abandon() noexcept {
 
 void ArenaSegment::free_addresses() noexcept {
   if (is_interleaved_) {
-    node_.arena().place_pages(offset_, extent_, detail::PagePlacement::local);
+    place_pages(node_.arena().at(offset_), extent_, PagePlacement::local);
   }
   node_.arena().free(offset_, total_bytes());
 }

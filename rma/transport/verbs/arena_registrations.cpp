@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
+#include "rma/base/rounding.hpp"
 
 namespace tessera::rma::verbs {
 
@@ -65,8 +66,7 @@ Status ArenaRegistrations::add_range(std::byte* from, std::uint64_t bytes) {
   const std::uint64_t first = offset / slab_bytes_ * slab_bytes_;
   const std::uint64_t limit =
       next == ranges_.end() ? arena.size() : static_cast<std::uint64_t>(next->from - arena.data());
-  const std::uint64_t end =
-      std::min((offset + bytes + slab_bytes_ - 1) / slab_bytes_ * slab_bytes_, limit);
+  const std::uint64_t end = std::min(round_up(offset + bytes, slab_bytes_), limit);
   if (Status status = arena_->keep(arena.subspan(first, end - first)); !status.ok()) {
     return Status::error(Code::unsupported, status.message());
   }

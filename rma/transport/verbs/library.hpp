@@ -64,15 +64,11 @@ class VerbsLibrary {
   virtual int destroy_srq(ibv_srq* queue) = 0;
   /// Posts a list of requests, linked by `next`; `bad` is the first that was not accepted.
   virtual int post_srq_recv(ibv_srq* queue, ibv_recv_wr* list, ibv_recv_wr*& bad) = 0;
-  /// Makes a queue pair for which post_send() may use the newest interface of the provider. Ignores
-  /// the attributes' qp_context, which the library uses itself.
   virtual ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr& attributes) = 0;
   virtual int modify_qp(ibv_qp* queue, ibv_qp_attr& attributes, int mask) = 0;
   virtual int destroy_qp(ibv_qp* queue) = 0;
-  /// Posts a list of requests, linked by `next`, with one doorbell if the provider supports it
-  /// (ibv_wr_start(3)). `bad` is the first that was not accepted; it may be earlier than necessary.
-  /// ENOMEM: the queue is full. Supports RDMA write and read, send (also with immediate data),
-  /// compare-and-swap and fetch-and-add.
+  /// Posts a list of requests, linked by `next`; providers ring one doorbell for all. `bad` is the
+  /// first that was not accepted. ENOMEM: the queue is full.
   virtual int post_send(ibv_qp* queue, ibv_send_wr* list, ibv_send_wr*& bad) = 0;
 
  protected:
@@ -81,7 +77,7 @@ class VerbsLibrary {
   VerbsLibrary& operator=(const VerbsLibrary&) = default;
 };
 
-/// libibverbs itself. `may_build`: use ibv_wr_* if the provider has it.
-std::shared_ptr<VerbsLibrary> real_library(bool may_build = true);
+/// libibverbs itself.
+std::shared_ptr<VerbsLibrary> real_library();
 
 }  // namespace tessera::rma::verbs

@@ -8,130 +8,9 @@
 namespace tessera::rma::verbs {
 namespace {
 
-constexpr std::uint64_t built_operations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ |
-                                           IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-                                           IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-                                           IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
-
 // Some providers return negative error numbers.
 int error_number(int result) noexcept {
   return std::abs(result);
-}
-
-ibv_qp_init_attr_ex extended(ibv_pd* domain, const ibv_qp_init_attr& plain) noexcept {
-  ibv_qp_init_attr_ex attributes{};
-  attributes.send_cq = plain.send_cq;
-  attributes.recv_cq = plain.recv_cq;
-  attributes.srq = plain.srq;
-  attributes.cap = plain.cap;
-  attributes.qp_type = plain.qp_type;
-  attributes.sq_sig_all = plain.sq_sig_all;
-  attributes.pd = domain;
-  attributes.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-  attributes.send_ops_flags = built_operations;
-  return attributes;
-}
-
-// If post_send() builds requests for a queue pair, its context is the builder: ibv_qp_to_qp_ex() is
-// safe only if the provider is known to set the data that it reads.
-ibv_qp_ex* builder_of(const ibv_qp* queue) noexcept {
-  return static_cast<ibv_qp_ex*>(queue->qp_context);
-}
-
-// Null and errno if the provider has no builder for these operations.
-ibv_qp* create_built(ibv_pd* domain, ibv_qp_init_attr& attributes) {
-  ibv_qp_init_attr_ex wanted = extended(domain, attributes);
-  ibv_qp* queue = ibv_create_qp_ex(domain->context, &wanted);
-  if (queue == nullptr) {
-    return nullptr;
-  }
-  queue->qp_context = ibv_qp_to_qp_ex(queue);
-  if (queue->qp_context == nullptr) {
-    ibv_destroy_qp(queue);
-    errno = EOPNOTSUPP;
-    return nullptr;
-  }
-  attributes.cap = wanted.cap;
-  return queue;
-}
-
-bool has_no_builder(int error) noexcept {
-  return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
-}
-
-// False for an opcode that VerbsLibrary does not support.
-bool build_operation(ibv_qp_ex* builder, const ibv_send_wr& request) {
-  switch (request.opcode) {
-    case IBV_WR_RDMA_WRITE:
-      ibv_wr_rdma_write(builder, request.wr.rdma.rkey, request.wr.rdma.remote_addr);
-      return true;
-    case IBV_WR_RDMA_READ:
-      ibv_wr_rdma_read(builder, request.wr.rdma.rkey, request.wr.rdma.remote_addr);
-      return true;
-    case IBV_WR_SEND:
-      ibv_wr_send(builder);
-      return true;
-    case IBV_WR_SEND_WITH_IMM:
-      ibv_wr_send_imm(builder, request.imm_data);
-      return true;
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-      ibv_wr_atomic_cmp_swp(builder, request.wr.atomic.rkey, request.wr.atomic.remote_addr,
-                            request.wr.atomic.compare_add, request.wr.atomic.swap);
-      return true;
-    case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      ibv_wr_atomic_fetch_add(builder, request.wr.atomic.rkey, request.wr.atomic.remote_addr,
-                              request.wr.atomic.compare_add);
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Requires: at most one piece.
-void build_data(ibv_qp_ex* builder, const ibv_send_wr& request) {
-  if (request.num_sge == 0) {
-    ibv_wr_set_sge_list(builder, 0, nullptr);
-    return;
-  }
-  const ibv_sge& piece = *request.sg_list;
-  if ((request.send_flags & IBV_SEND_INLINE) != 0) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): verbs give addresses as numbers
-    ibv_wr_set_inline_data(builder, reinterpret_cast<void*>(piece.addr), piece.length);
-  } else {
-    ibv_wr_set_sge(builder, piece.lkey, piece.addr, piece.length);
-  }
-}
-
-// Soft RoCE's builder adds the lengths of several pieces wrongly, inline or not (rdma-core before
-// its pull requests 1744 and 1751). Lists with such requests use ibv_post_send, which the same
-// queue pair accepts, and which on adapters also needs one doorbell.
-bool can_be_built(const ibv_send_wr* list) noexcept {
-  while (list != nullptr && list->num_sge <= 1) {
-    list = list->next;
-  }
-  return list == nullptr;
-}
-
-// Posts all of the list, or nothing of it.
-int post_built(ibv_qp_ex* builder, ibv_send_wr* list, ibv_send_wr*& bad) {
-  ibv_wr_start(builder);
-  for (ibv_send_wr* request = list; request != nullptr; request = request->next) {
-    builder->wr_id = request->wr_id;
-    // Also IBV_SEND_INLINE: soft RoCE checks this flag for the data, others ignore it here.
-    builder->wr_flags = request->send_flags;
-    if (!build_operation(builder, *request)) {
-      ibv_wr_abort(builder);
-      bad = request;
-      return EINVAL;
-    }
-    build_data(builder, *request);
-  }
-  const int error = error_number(ibv_wr_complete(builder));
-  if (error != 0) {
-    bad = list;
-  }
-  // Soft RoCE's builder returns ENOSPC for what ibv_post_send(3) documents as ENOMEM.
-  return error == ENOSPC ? ENOMEM : error;
 }
 
 // The list that ibv_get_device_list(3) makes, while it is in use.
@@ -172,8 +51,6 @@ std::size_t gid_table_length(ibv_context* device) {
 
 class RealLibrary final : public VerbsLibrary {
  public:
-  explicit RealLibrary(bool may_build) noexcept : may_build_(may_build) {}
-
   std::vector<std::string> device_names() override {
     const DeviceList list;
     std::vector<std::string> names;
@@ -259,13 +136,6 @@ class RealLibrary final : public VerbsLibrary {
   }
 
   ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr& attributes) override {
-    if (may_build_) {
-      ibv_qp* queue = create_built(domain, attributes);
-      if (queue != nullptr || !has_no_builder(errno)) {
-        return queue;
-      }
-    }
-    attributes.qp_context = nullptr;  // no builder
     return ibv_create_qp(domain, &attributes);
   }
   int modify_qp(ibv_qp* queue, ibv_qp_attr& attributes, int mask) override {
@@ -273,20 +143,14 @@ class RealLibrary final : public VerbsLibrary {
   }
   int destroy_qp(ibv_qp* queue) override { return ibv_destroy_qp(queue); }
   int post_send(ibv_qp* queue, ibv_send_wr* list, ibv_send_wr*& bad) override {
-    if (ibv_qp_ex* builder = builder_of(queue); builder != nullptr && can_be_built(list)) {
-      return post_built(builder, list, bad);
-    }
     return error_number(ibv_post_send(queue, list, &bad));
   }
-
- private:
-  bool may_build_;
 };
 
 }  // namespace
 
-std::shared_ptr<VerbsLibrary> real_library(bool may_build) {
-  return std::make_shared<RealLibrary>(may_build);
+std::shared_ptr<VerbsLibrary> real_library() {
+  return std::make_shared<RealLibrary>();
 }
 
 }  // namespace tessera::rma::verbs

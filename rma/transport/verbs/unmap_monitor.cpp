@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -22,7 +21,7 @@
 #include <utility>
 
 #include "rma/base/memory.hpp"
-#include "rma/base/thread_limit.hpp"
+#include "rma/base/thread_without_signals.hpp"
 
 namespace tessera::rma::verbs {
 namespace {
@@ -112,31 +111,19 @@ Result<std::unique_ptr<UnmapMonitor>> UnmapMonitor::create() {
   return monitor;
 }
 
-// Signals are for the program's threads. A handler in this thread might unmap memory, and wait for
-// itself.
+// A signal handler in this thread might unmap memory, and wait for itself.
 Status UnmapMonitor::start() {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(
-      &thread_, nullptr,
-      [](void* self) -> void* {
-        static_cast<UnmapMonitor*>(self)->run();
-        return nullptr;
-      },
-      this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  has_thread_ = error == 0;
-  return has_thread_
-             ? Status()
-             : Status::error(Code::limit_exceeded,
-                             fmt::format("cannot start a thread: {}; {}", std::strerror(error),
-                                         detail::thread_limit().reason));
+  TESSERA_ASSIGN_OR_RETURN(thread_, detail::start_thread_with_signals_blocked([this] { run(); }));
+  return {};
 }
 
 UnmapMonitor::~UnmapMonitor() {
-  if (!has_thread_ || fork_detector_.is_in_child()) {
+  if (!thread_.joinable()) {
+    close(events_);
+    return;
+  }
+  if (fork_detector_.is_in_child()) {
+    thread_.detach();  // it exists in the parent only
     close(events_);
     return;
   }
@@ -144,7 +131,7 @@ UnmapMonitor::~UnmapMonitor() {
   static_cast<void>(!write(stop_.get(), &one, sizeof(one)));
   // Joining may unmap other threads' stacks; by then the thread reads events or has closed the
   // descriptor.
-  pthread_join(thread_, nullptr);
+  thread_.join();
 }
 
 Status UnmapMonitor::probe() {

@@ -40,14 +40,13 @@
 // After a fork the child's memory isn't watched. The child may only destroy this object.
 #pragma once
 
-#include <pthread.h>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <thread>
 
 #include "rma/base/fd_passing.hpp"
 #include "rma/base/result.hpp"
@@ -124,9 +123,7 @@ class UnmapMonitor {
   rma::detail::Descriptor pages_;
   rma::detail::Descriptor stop_;
   ForkDetector fork_detector_;
-  // Not std::thread, which a child could not destroy: it does not have the thread.
-  pthread_t thread_{};
-  bool has_thread_ = false;
+  std::thread thread_;
   std::atomic<bool> has_reported_change_ = false;
   std::mutex mutex_;  // protects changes_, and reading
   MappingChanges changes_;

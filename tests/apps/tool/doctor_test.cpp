@@ -163,12 +163,12 @@ TEST(Doctor, NamesTheNodeThatDiffers) {
 
 TEST(Doctor, RefusesRanksWhoseSettingsDoNotGoTogether) {
   const std::string changed =
-      R"(bash -c 'case $TESSERA_LAUNCH in *:1:2) export TESSERA_TUNE=accumulate=origin;; esac; exec "$@"' sh)";
+      R"(bash -c 'case $TESSERA_LAUNCH in *:1:2) export TESSERA_TUNE=halo_pack_bytes=0;; esac; exec "$@"' sh)";
   const Ending ending = diagnosis(fmt::format("{} -n 2 {}", tessera_run, changed));
   EXPECT_EQ(ending.exit_code, failed) << ending.output;
   EXPECT_TRUE(
       has(ending,
-          "red    settings of all ranks: TESSERA_TUNE=accumulate=origin is set on only one of "
+          "red    settings of all ranks: TESSERA_TUNE=halo_pack_bytes=0 is set on only one of "
           "ranks 0 and 1, but must be the same on all ranks\n"))
       << ending.output;
   EXPECT_TRUE(has(ending, "yellow job: not tested\n")) << ending.output;

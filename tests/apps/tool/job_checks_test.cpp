@@ -79,10 +79,10 @@ TEST(CheckSameSettings, IsYellowOrRedIfRanksDiffer) {
     EXPECT_EQ(check_same_settings(all).state, State::red) << line;
   }
   all.ranks[1].configuration.changed = {"TESSERA_TUNE=spin_ns=5"};
-  all.ranks[2].configuration.changed = {"TESSERA_TUNE=chunk=1", "TESSERA_TUNE=accumulate=origin"};
+  all.ranks[2].configuration.changed = {"TESSERA_TUNE=chunk=1", "TESSERA_TUNE=halo_pack_bytes=0"};
   EXPECT_EQ(check_same_settings(all),
             red(name,
-                "TESSERA_TUNE=accumulate=origin is set on only one of ranks 0 "
+                "TESSERA_TUNE=halo_pack_bytes=0 is set on only one of ranks 0 "
                 "and 2, but must be the same on all ranks",
                 remedy));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rma/base/call_site.hpp"
+#include "arrays/detail/call_site.hpp"
 
 #include <cxxabi.h>
 #include <dlfcn.h>
@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::rma::detail {
+namespace tessera::arrays::detail {
 namespace {
 
 // A return address, and where it lies on the stack.
@@ -356,4 +356,4 @@ std::string describe(const CallSite& site) {
   return location_text(frames.front());
 }
 
-}  // namespace tessera::rma::detail
+}  // namespace tessera::arrays::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CallSite: where in the program a call of the library was made, for messages of checks. It is the
-// innermost frames of the stack that are not the library's own, as addresses. Their names and lines
-// are looked up when a message needs them.
+// Internal. CallSite: where in the program a call of the library was made, for messages of checks.
+// It is the innermost frames of the stack that are not the library's own, as addresses. Their names
+// and lines are looked up when a message needs them.
 //
 // Cost: about 10 ns if this thread has made the call before, with the same stack, else some
 // microseconds.
@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tessera::rma::detail {
+namespace tessera::arrays::detail {
 
 struct CallSite {
   /// Several: functions of the library's headers, or of a static library, are in the program.
@@ -34,4 +34,4 @@ struct CallSite {
 /// in it. Throws std::bad_alloc. Cost: runs addr2line.
 std::string describe(const CallSite& site);
 
-}  // namespace tessera::rma::detail
+}  // namespace tessera::arrays::detail
