@@ -40,7 +40,7 @@ PartOverDevices measure_verbs_latency, measure_verbs_bandwidth, measure_verbs_st
 PartOverDevices measure_verbs_local_patches, measure_verbs_overlap, measure_verbs_registration;
 // mpi ([ARMCIMPI12], figures 3 to 6) and scale ([CLUSTERED10], figures 6 to 8)
 Part measure_windows_contiguous, measure_windows_lists, measure_windows_buffers;
-Part measure_windows_translation, measure_windows_ccsd;
+Part measure_windows_separate, measure_windows_translation, measure_windows_ccsd;
 Part measure_scale_memory, measure_scale_job, measure_scale_forward;
 // arrays and matrices
 Part measure_patches, measure_boxes, measure_elements, measure_modes;

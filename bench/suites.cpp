@@ -61,6 +61,7 @@ Suite windows_suite() {
           "transport mpi between rank 0 and rank 1, compared with the MPI calls that it makes",
           {{"contiguous", over_windows(measure_windows_contiguous)},
            {"lists", over_windows(measure_windows_lists)},
+           {"separate", over_windows(measure_windows_separate)},
            {"buffers", over_windows(measure_windows_buffers)},
            {"translation", over_windows(measure_windows_translation)},
            {"ccsd", over_windows(measure_windows_ccsd)}},

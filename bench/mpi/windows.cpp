@@ -31,6 +31,7 @@ inline constexpr const char* accumulate = "mpi accumulate 8 B to 64 KiB: time / 
 inline constexpr const char* contiguous = "mpi contiguous: time / ARMCI-MPI";
 inline constexpr const char* lists = "mpi lists from 64 segments: speed / ARMCI-MPI";
 inline constexpr const char* rows = "mpi rows from 64 segments: speed / ARMCI-MPI";
+inline constexpr const char* separate = "mpi 16 to 256 separate puts of 8 B: time / bare MPI";
 inline constexpr const char* translation = "translation among 5000 regions: ns";
 
 }  // namespace windows_target
@@ -222,6 +223,31 @@ void measure_windows_lists(Session& session) {
     for (const Operation operation : {Operation::get, Operation::put, Operation::accumulate}) {
       for (const std::size_t bytes : {16U, 1024U}) {
         measure_segments(session, sides, layout, operation, bytes);
+      }
+    }
+  }
+}
+
+// Words at separate places, a call for each, then a fence, compared with MPI's calls and one flush:
+// the calls must not wait for each other.
+
+void measure_windows_separate(Session& session) {
+  constexpr std::array<std::int64_t, 5> counts = {1, 4, 16, 64, 256};
+  constexpr std::int64_t fewest_judged = 16;
+  TesseraCandidate own(session.job(), session.baseline_options());
+  for (const Operation operation : {Operation::put, Operation::accumulate}) {
+    const std::string op = Case::separate(operation, 8, 2).name();
+    Topic topic = windows_topic(op, fmt::format("{}, Calls of 8 B and a Fence, Latency", op),
+                                Quantity::latency, "Calls");
+    for (const std::int64_t count : counts) {
+      const Case c = Case::separate(operation, 8, count).completing(Completes::at_target);
+      std::vector<Candidate> candidates = library_candidates(session, c);
+      add(candidates, own.candidate(c));
+      const auto measured =
+          session.measure(topic, {count, c}, candidates, session.options().measure_options());
+      if (operation == Operation::put && count >= fewest_judged) {
+        observe_on_windows(session, windows_target::separate, Target::Sense::time_at_most,
+                           fmt::format("{} {}", op, c.shape()), measured, "mpi");
       }
     }
   }
@@ -436,6 +462,7 @@ std::vector<Target> windows_targets() {
       {windows_target::contiguous, "armci-mpi", Target::Sense::time_at_most, 1},
       {windows_target::lists, "armci-mpi", Target::Sense::speed_at_least, 1.5},
       {windows_target::rows, "armci-mpi", Target::Sense::speed_at_least, 1.5},
+      {windows_target::separate, "mpi", Target::Sense::time_at_most, 3},
       {windows_target::translation, "a nanosecond", Target::Sense::time_at_most, 40},
   };
 }

@@ -21,15 +21,17 @@
 namespace tessera::rma::mpi {
 namespace {
 
+using kernels::Direction;
 using Which = StridedSide::Which;
 
 // Whether every run of the shape is one aligned word at the target.
 bool are_words(const CopyShape& shape, std::uint64_t displacement) noexcept {
   return is_word(displacement, shape.run_bytes) &&
-         std::all_of(shape.level.begin(), shape.level.begin() + shape.levels,
-                     [&](const CopyShape::Level& level) {
-                       return level.remote_stride % static_cast<std::int64_t>(shape.run_bytes) == 0;
-                     });
+         are_multiples(shape, displacement, shape.run_bytes);
+}
+
+Effect copy_effect(Direction direction) noexcept {
+  return direction == Direction::to_remote ? Effect::write() : Effect();
 }
 
 // Types whose sums this MPI computes incorrectly.
@@ -134,35 +136,32 @@ WindowEndpoint::WindowLocation WindowEndpoint::location_of(const Target& target,
 
 // `issue` makes the MPI calls in an epoch. A blocking operation is complete locally at return.
 template <class Issue>
-Status WindowEndpoint::start(const WindowLocation& location, bool changes, Completion& done,
-                             Issue&& issue) {
+Status WindowEndpoint::start(const WindowLocation& location, const WindowAccess& access,
+                             Completion& done, Issue&& issue) {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
   keep_target_awake(location.window);
   std::list<MpiOperation> operation(1);
   MpiOperation& own = operation.front();
-  own.window = &location.window;
-  own.target = location.rank;
-  own.changes = changes;
+  own.access = access;
   own.endpoint = this;
   own.done = &done;
   const Epoch epoch(location.window, location.rank, location.lock_type, location.keeps_lock);
   {
     const std::lock_guard guard(mutex_);
     const auto mpi_guard = world_->lock_calls();
-    changed_.reserve(changed_.size() + 1);
-    started_.reserve(started_.size() + 1);
-    TESSERA_RETURN_IF_ERROR(flush_changes());
+    TESSERA_RETURN_IF_ERROR(prepare(access));
     TESSERA_RETURN_IF_ERROR(epoch.begin());
     Status issued = detail::catch_bad_alloc([&] { return issue(own, epoch); });
     if (issued.ok() && done.is_in_background() && !is_mapped_ && location.window.is_lock_all()) {
-      if (changes) {
-        add_to(started_, location.window, location.rank);
+      if (access.effect.changes()) {
+        add_once(started_, {access.window, access.rank});
+        has_changed_.store(true, std::memory_order_release);
       }
       progress_.operations().add(operation);
       return {};
     }
     // Calls issued before an error must no longer use the caller's memory.
-    Status finished = location.window.is_lock_all() ? finish_now(own, changes) : epoch.end();
+    Status finished = location.window.is_lock_all() ? finish_now(own) : epoch.end();
     TESSERA_RETURN_IF_ERROR(issued);
     TESSERA_RETURN_IF_ERROR(finished);
   }
@@ -171,18 +170,18 @@ Status WindowEndpoint::start(const WindowLocation& location, bool changes, Compl
 }
 
 // Requires: the lock is held.
-Status WindowEndpoint::finish_now(MpiOperation& operation, bool changes) {
-  const Window& window = *operation.window;
+Status WindowEndpoint::finish_now(MpiOperation& operation) {
+  const WindowAccess& access = operation.access;
+  const Window& window = *access.window;
   if (operation.request != MPI_REQUEST_NULL) {
     TESSERA_RETURN_IF_ERROR(check("MPI_Wait", MPI_Wait(&operation.request, MPI_STATUS_IGNORE)));
   }
-  const bool is_flush_free = methods_.shares_windows && window.keeps_words();
-  if (changes && (is_mapped_ || is_flush_free)) {
-    return window.flush(operation.target);
+  if (access.effect.changes() && (is_mapped_ || is_flush_free(window))) {
+    return window.flush(access.rank);
   }
-  TESSERA_RETURN_IF_ERROR(window.flush_local(operation.target));
-  if (changes) {
-    add_change(window, operation.target);
+  TESSERA_RETURN_IF_ERROR(window.flush_local(access.rank));
+  if (access.effect.changes()) {
+    add_change(access);
   }
   return {};
 }
@@ -190,7 +189,7 @@ Status WindowEndpoint::finish_now(MpiOperation& operation, bool changes) {
 // The request of the operation, if it is one MPI call and a handle waits for it.
 MPI_Request* WindowEndpoint::request_of(MpiOperation& operation) const noexcept {
   const bool has_one = methods_.uses_requests && operation.done->is_in_background() &&
-                       operation.window->is_lock_all();
+                       operation.access.window->is_lock_all();
   return has_one ? &operation.request : nullptr;
 }
 
@@ -202,7 +201,8 @@ MPI_Request* WindowEndpoint::request_of_types(MpiOperation& operation) const noe
 // The same for a run, which may need several calls, or a call without a request.
 MPI_Request* WindowEndpoint::request_of(MpiOperation& operation, const CopyShape& shape,
                                         std::uint64_t displacement) const noexcept {
-  const Run run{*operation.window, operation.target, displacement, shape.run_bytes};
+  const WindowAccess& access = operation.access;
+  const Run run{*access.window, access.rank, displacement, shape.run_bytes};
   const bool is_one = shape.levels == 0 && shape.run_bytes <= max_call_bytes &&
                       !run.needs_accumulate() && !run.is_torn_by_gets();
   return is_one ? request_of(operation) : nullptr;
@@ -263,8 +263,8 @@ Status WindowEndpoint::copy(const Target& remote, std::byte* local, const CopySh
                             Direction direction, Completion& done) {
   const WindowLocation location = location_of(remote);
   const Which written = written_side(direction);
-  const bool changes = direction == Direction::to_remote;
-  return start(location, changes, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+  const WindowAccess access = location.access(shape.remote_extent(), copy_effect(direction));
+  return start(location, access, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{location.window, location.rank, location.displacement, shape.run_bytes};
     if (overlaps_itself(location, local, shape)) {
       kernels::move_shape(local, location.window.origin() + location.displacement, shape,
@@ -307,7 +307,9 @@ Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::si
   keep_target_awake(location.window);
   const std::lock_guard guard(mutex_);
   const auto mpi_guard = world_->lock_calls();
-  TESSERA_RETURN_IF_ERROR(flush_changes());
+  const WindowAccess access =
+      location.access({0, static_cast<std::int64_t>(bytes)}, Effect::write());
+  TESSERA_RETURN_IF_ERROR(prepare(access));
   const Epoch epoch(location.window, location.rank, location.lock_type);
   TESSERA_RETURN_IF_ERROR(epoch.begin());
   Status put = put_run({location.window, location.rank, location.displacement, bytes},
@@ -319,7 +321,7 @@ Result<bool> WindowEndpoint::put_now(const Target& to, const void* from, std::si
   }
   TESSERA_RETURN_IF_ERROR(put);
   TESSERA_RETURN_IF_ERROR(location.window.flush_local(location.rank));
-  add_change(location.window, location.rank);
+  add_change(access);
   return true;
 }
 
@@ -335,7 +337,11 @@ Status WindowEndpoint::accumulate(const Target& to, const void* from, const Copy
   const bool by_swaps = uses_swaps(location.window, scale);
   const bool is_direct = shape.levels > 0 && scale.is_one() && are_apart && !by_swaps &&
                          methods_.of_shape(shape, true) == Method::direct;
-  return start(location, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+  const std::size_t unit = added_type(scale.type()).bytes;
+  const Effect effect =
+      effect_of(location, scale, !are_multiples(shape, location.displacement, unit));
+  const WindowAccess access = location.access(shape.remote_extent(), effect);
+  return start(location, access, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{location.window, location.rank, location.displacement, shape.run_bytes};
     if (at_origin) {
       OriginAccumulator accumulator(scale, epoch);
@@ -394,6 +400,15 @@ bool WindowEndpoint::combines_in_epoch(const Window& window, const Scale& scale)
          !adds_at_origin(window, scale);
 }
 
+// MPI's own accumulates of one operation and type may come in any order, unless their elements
+// share bytes without being the same.
+Effect WindowEndpoint::effect_of(const WindowLocation& location, const Scale& scale,
+                                 bool shares_bytes) const noexcept {
+  const bool by_mpi = !adds_at_origin(location.window, scale) && !location.keeps_lock &&
+                      !uses_swaps(location.window, scale);
+  return by_mpi && !shares_bytes ? Effect::combine(scale) : Effect::write();
+}
+
 Method WindowEndpoint::method_of(Fragments fragments, bool accumulates,
                                  Status (*check_overlap)(Fragments)) const {
   const bool is_checked = !accumulates && !methods_.lists_may_overlap;
@@ -431,7 +446,8 @@ Status WindowEndpoint::copy_fragments(const Target& remote, Fragments fragments,
                                       Direction direction, Completion& done) {
   const WindowLocation location = location_of(remote);
   const bool is_put = direction == Direction::to_remote;
-  return start(location, is_put, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+  const WindowAccess access = location.access(remote_extent(fragments), copy_effect(direction));
+  return start(location, access, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{location.window, location.rank, location.displacement, 0};
     const Method method = method_of(
         fragments, false, is_put ? detail::check_remote_overlap : detail::check_local_overlap);
@@ -477,7 +493,11 @@ Status WindowEndpoint::accumulate_fragments(const Target& to, Fragments fragment
   const bool at_origin = adds_here || location.keeps_lock;
   TESSERA_ASSIGN_OR_RETURN(const OwnerMutexGuard owner_guard,
                            OwnerMutexGuard::begin(location, needs_mutex(location, adds_here)));
-  return start(location, true, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
+  const std::size_t unit = added_type(scale.type()).bytes;
+  const Effect effect =
+      effect_of(location, scale, !are_multiples(fragments, location.displacement, unit));
+  const WindowAccess access = location.access(remote_extent(fragments), effect);
+  return start(location, access, done, [&](MpiOperation& operation, const Epoch& epoch) -> Status {
     const Run first{location.window, location.rank, location.displacement, 0};
     if (at_origin) {
       const bool are_apart = detail::check_remote_overlap(fragments).ok();
@@ -599,8 +619,8 @@ Status WindowEndpoint::fence() {
   TESSERA_RETURN_IF_ERROR(world_->check_thread());
   const std::lock_guard guard(mutex_);
   const auto mpi_guard = world_->lock_calls();
-  for (const Changed& each : started_) {
-    add_change(*each.window, each.rank);
+  for (const ChangedWindow& each : started_) {
+    changes_.add(each);
   }
   started_.clear();
   return flush_changes();
@@ -610,15 +630,27 @@ bool WindowEndpoint::is_fenced(RegionId) const noexcept {
   return !has_changed_.load(std::memory_order_acquire);
 }
 
+// Flushes the changes that the access must follow, and makes room for its own: nothing fails after
+// MPI has completed it. Memory of this rank itself is also accessed by loads and stores, so all
+// operations there follow each other. In shared memory a flush costs nothing, and is_shared() holds
+// afterwards. Requires: the lock is held.
+Status WindowEndpoint::prepare(const WindowAccess& access) {
+  if (access.effect.changes()) {
+    started_.reserve(started_.size() + 1);
+    changes_.reserve(changes_.windows().size() + started_.size() + 1);
+  }
+  const bool follows_all = is_own_ || is_flush_free(*access.window);
+  return follows_all || changes_.must_precede(access) ? flush_changes() : Status();
+}
+
 // Requires: the lock is held.
 Status WindowEndpoint::flush_changes() {
   Status first;
-  while (!changed_.empty()) {
-    const Changed last = changed_.back();
-    changed_.pop_back();
-    Status flushed = last.window->flush(last.rank).at(peer_);
+  for (const auto& [window, rank] : changes_.windows()) {
+    Status flushed = window->flush(rank).at(peer_);
     first = first.ok() ? std::move(flushed) : std::move(first);
   }
+  changes_.clear();
   has_changed_.store(!started_.empty(), std::memory_order_release);
   return first;
 }
@@ -630,30 +662,22 @@ std::optional<Status> WindowEndpoint::try_flush_local(const Window& window, int 
   return guard.owns_lock() ? std::optional(window.flush_local(rank)) : std::nullopt;
 }
 
-void WindowEndpoint::record_change(const Window& window, int rank) {
+void WindowEndpoint::record_change(const WindowAccess& change) {
   const std::lock_guard guard(mutex_);
-  add_change(window, rank);
+  add_change(change);
 }
 
 // Requires: the lock is held.
-void WindowEndpoint::add_change(const Window& window, int rank) {
-  add_to(changed_, window, rank);
-}
-
-void WindowEndpoint::add_to(std::vector<Changed>& list, const Window& window, int rank) {
-  const bool is_known = std::any_of(list.begin(), list.end(),
-                                    [&](const Changed& each) { return each.window == &window; });
-  if (!is_known) {
-    list.push_back({&window, rank});
-  }
+void WindowEndpoint::add_change(const WindowAccess& change) {
+  changes_.add(change);
   has_changed_.store(true, std::memory_order_release);
 }
 
 void WindowEndpoint::forget(const Window& window) {
   const std::lock_guard guard(mutex_);
-  for (std::vector<Changed>* const list : {&changed_, &started_}) {
-    std::erase_if(*list, [&](const Changed& each) { return each.window == &window; });
-  }
+  changes_.forget(window);
+  std::erase_if(started_, [&](const ChangedWindow& each) { return each.window == &window; });
+  has_changed_.store(!changes_.is_empty() || !started_.empty(), std::memory_order_release);
 }
 
 }  // namespace tessera::rma::mpi

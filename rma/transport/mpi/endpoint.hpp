@@ -3,8 +3,8 @@
 // WindowEndpoint: a rank's operations on another rank's memory, by MPI's one-sided calls.
 //
 // A put ends when it is complete locally. MPI does not order a completed operation before the next
-// one. So the endpoint records the changed windows, and flushes them before the next operation on
-// the same rank. An isolated operation therefore never waits for the target.
+// one. So the endpoint records the changed bytes, and flushes their windows before an operation
+// that must follow them (UnflushedChanges). Other operations never wait for the target.
 //
 // Threads: as Endpoint; operations on one rank start one at a time.
 #pragma once
@@ -27,6 +27,8 @@
 #include "rma/transport/mpi/progress.hpp"
 #include "rma/transport/mpi/runs.hpp"
 #include "rma/transport/mpi/segment.hpp"
+#include "rma/transport/mpi/unflushed_changes.hpp"
+#include "rma/transport/mpi/window_access.hpp"
 #include "rma/transport/mpi/world.hpp"
 #include "rma/transport/transport.hpp"
 
@@ -69,8 +71,8 @@ class WindowEndpoint : public Endpoint {
 
   /// As Window::flush_local(); nothing if another thread is using the target.
   std::optional<Status> try_flush_local(const Window& window, int rank);
-  /// Records that an operation that changed memory of `rank` in `window` is complete locally.
-  void record_change(const Window& window, int rank);
+  /// Records that an operation that made this change is complete locally.
+  void record_change(const WindowAccess& change);
   /// Called before the window is destroyed.
   void forget(const Window& window);
 
@@ -87,13 +89,14 @@ class WindowEndpoint : public Endpoint {
     bool has_conflicts;     ///< see WindowSegment
     detail::RemoteLocks* mutexes;
     bool keeps_lock = false;  ///< see Epoch
+    /// `extent`: of the bytes, from the displacement.
+    [[nodiscard]] WindowAccess access(const CopyShape::Extent& extent,
+                                      const Effect& effect) const noexcept {
+      return {&window, rank, displacement + static_cast<std::uint64_t>(extent.lowest),
+              displacement + static_cast<std::uint64_t>(extent.highest), effect};
+    }
   };
   class OwnerMutexGuard;
-  /// A window that was changed since its last flush, and the target's rank in it.
-  struct Changed {
-    const Window* window;
-    int rank;
-  };
   [[nodiscard]] WindowLocation location_of(const Target& target) const noexcept;
   [[nodiscard]] WindowLocation location_of(const Target& target, const Scale& scale) const noexcept;
   [[nodiscard]] static bool needs_mutex(const WindowLocation& location, bool at_origin) noexcept;
@@ -111,7 +114,8 @@ class WindowEndpoint : public Endpoint {
   Result<bool> copy_shape_now(const Target& remote, std::byte* local, const CopyShape& shape,
                               Direction direction);
   template <class Issue>
-  Status start(const WindowLocation& location, bool changes, Completion& done, Issue&& issue);
+  Status start(const WindowLocation& location, const WindowAccess& access, Completion& done,
+               Issue&& issue);
   [[nodiscard]] MPI_Request* request_of(MpiOperation& operation) const noexcept;
   [[nodiscard]] MPI_Request* request_of_types(MpiOperation& operation) const noexcept;
   [[nodiscard]] MPI_Request* request_of(MpiOperation& operation, const CopyShape& shape,
@@ -131,16 +135,21 @@ class WindowEndpoint : public Endpoint {
   [[nodiscard]] Method method_of(Fragments fragments, bool accumulates,
                                  Status (*check_overlap)(Fragments)) const;
   [[nodiscard]] BatchCompleter completer_of(const Epoch& epoch, Method method) const noexcept;
-  Status finish_now(MpiOperation& operation, bool changes);
+  [[nodiscard]] Effect effect_of(const WindowLocation& location, const Scale& scale,
+                                 bool shares_bytes) const noexcept;
+  Status finish_now(MpiOperation& operation);
   Status atomic_by_mpi(const WindowLocation& location, const AtomicRequest& request);
   static Status call_atomic(const Run& word, const AtomicRequest& request);
   Status atomic_by_mutex(const WindowLocation& location, const AtomicRequest& request);
   static Status change_word(const WindowLocation& location, const AtomicRequest& request,
                             const Epoch& epoch);
   void keep_target_awake(const Window& window);
+  [[nodiscard]] bool is_flush_free(const Window& window) const noexcept {
+    return methods_.shares_windows && window.keeps_words();
+  }
+  Status prepare(const WindowAccess& access);
   Status flush_changes();
-  void add_change(const Window& window, int rank);
-  void add_to(std::vector<Changed>& list, const Window& window, int rank);
+  void add_change(const WindowAccess& change);
 
   std::shared_ptr<World> world_;
   Progress& progress_;
@@ -150,9 +159,10 @@ class WindowEndpoint : public Endpoint {
   bool is_own_;  ///< the target is this rank itself
   bool is_mapped_;
   std::mutex mutex_;
-  ListCache lists_;               ///< protected by the lock
-  std::vector<Changed> changed_;  ///< by completed operations
-  std::vector<Changed> started_;  ///< by operations that may still be under way
+  ListCache lists_;           ///< protected by the lock
+  UnflushedChanges changes_;  ///< by completed operations
+  /// Windows that operations change which may still be under way.
+  std::vector<ChangedWindow> started_;
   std::atomic<bool> has_changed_{false};
   /// When this rank last sent the target a message to stay awake.
   std::atomic<Clock::time_point> last_keep_awake_{Clock::time_point()};

@@ -22,7 +22,7 @@ bool Operations::is_empty() const noexcept {
 Status Operations::finish(MpiOperation& operation, bool& has_ended) {
   if (operation.request == MPI_REQUEST_NULL) {
     std::optional<Status> flushed =
-        operation.endpoint->try_flush_local(*operation.window, operation.target);
+        operation.endpoint->try_flush_local(*operation.access.window, operation.access.rank);
     has_ended = flushed.has_value();
     return has_ended ? *std::move(flushed) : Status();
   }
@@ -60,8 +60,8 @@ int Operations::progress() {
       return count;
     }
     const MpiOperation& operation = ended.operation.front();
-    if (operation.changes) {
-      operation.endpoint->record_change(*operation.window, operation.target);
+    if (operation.access.effect.changes()) {
+      operation.endpoint->record_change(operation.access);
     }
     operation.done->end(std::move(ended.status));
     ++count;

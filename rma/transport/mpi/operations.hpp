@@ -14,7 +14,7 @@
 
 #include "rma/base/result.hpp"
 #include "rma/transport/completion.hpp"
-#include "rma/transport/mpi/window.hpp"
+#include "rma/transport/mpi/window_access.hpp"
 #include "rma/transport/mpi/world.hpp"
 
 namespace tessera::rma::mpi {
@@ -23,9 +23,7 @@ class WindowEndpoint;
 
 struct MpiOperation {
   MPI_Request request = MPI_REQUEST_NULL;  ///< none: it completes with the window's flush_local
-  const Window* window = nullptr;
-  int target = 0;
-  bool changes = false;  ///< it changes the target's memory, so a fence waits for it
+  WindowAccess access = {};  ///< if it changes the target's memory, a fence waits for it
   WindowEndpoint* endpoint = nullptr;
   Completion* done = nullptr;
   std::unique_ptr<std::byte[]> source;  ///< the data to send, if it is not the caller's memory
