@@ -3,7 +3,7 @@
 #
 #   add_test_program(TARGET SOURCES … [LINK …])
 #       a test executable in <build>/tests/bin, with GoogleTest; its own main(), if any, replaces
-#       GoogleTest's. add_rank_test() runs it.
+#       that of tests/support/unit_main.cpp. add_rank_test() runs it.
 #
 #   add_unit_test(NAME SOURCES … [LINK …] [LABELS fast] [TIMEOUT 120] [ENVIRONMENT A=1 …])
 #       builds such an executable, of one process, and adds it as one ctest entry of that NAME.
@@ -72,7 +72,7 @@ function(add_test_program target)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${target} PRIVATE tessera_flags ${arg_LINK} GTest::gtest_main GTest::gtest)
+  target_link_libraries(${target} PRIVATE tessera_flags ${arg_LINK} unit_main GTest::gtest)
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
 endfunction()
