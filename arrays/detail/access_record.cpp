@@ -50,7 +50,8 @@ bool may_precede(const AccessRecord& from, const AccessRecord& to, bool is_one_c
   return from.released && to.acquired && times_permit(from, to, is_one_clock);
 }
 
-// Whether the elements of both boxes, of which none is empty, form one box, or one contains the other.
+// Whether the elements of both boxes, of which none is empty, form one box, or one contains the
+// other.
 bool merge_to_one_box(const Box& a, const Box& b) noexcept {
   int different = 0;
   bool meet = true;
