@@ -113,7 +113,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_section(self%own%at, put, lo, hi, steps, buffer, &
-        transfers=handle_of(transfers)), stat, errmsg)
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_put_section
 
   !> One-sided. The same for a box that may reach over the ends of the dimensions `periodic`, in
@@ -127,7 +127,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_periodic(self%own%at, put, lo, hi, bits_of(periodic), size(periodic, &
-        kind=c_int), buffer, transfers=handle_of(transfers)), stat, errmsg)
+        kind=c_int), buffer, transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_put_periodic
 
   !> One-sided. The same for one component of elements of a derived type: the bytes after the first
@@ -141,7 +141,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_field(self%own%at, put, lo, hi, offset, buffer, &
-        transfers=handle_of(transfers)), stat, errmsg)
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_put_field
 
   !> One-sided. Reads the elements lo:hi into the buffer. Complete: the data have arrived.
@@ -176,7 +176,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_section(self%own%at, get, lo, hi, steps, buffer, &
-        transfers=handle_of(transfers)), stat, errmsg)
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_get_section
 
   !> One-sided. The same for a box that may reach over the ends of the dimensions `periodic`, in
@@ -190,7 +190,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_periodic(self%own%at, get, lo, hi, bits_of(periodic), size(periodic, &
-        kind=c_int), buffer, transfers=handle_of(transfers)), stat, errmsg)
+        kind=c_int), buffer, transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_get_periodic
 
   !> One-sided. The same for one component of elements of a derived type: the bytes after the first
@@ -204,7 +204,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_field(self%own%at, get, lo, hi, offset, buffer, &
-        transfers=handle_of(transfers)), stat, errmsg)
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_get_field
 
   !> One-sided. Adds alpha * buffer, or buffer, to the elements lo:hi, atomically for each of them.
@@ -244,17 +244,17 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer(self%own%at, kind_by(op), lo, hi, buffer, &
-        transfers=handle_of(transfers)), stat, errmsg)
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_by
 
   !> The handle of transfers, for the library. Without transfers it has no target: as an argument it
   !> is then absent.
-  function handle_of(transfers) result(handle)
+  function pending_handle(transfers) result(handle)
     type(tessera_transfers), intent(inout), optional, target :: transfers
     type(c_ptr), pointer :: handle
     handle => null()
     if (present(transfers)) handle => transfers%handle
-  end function handle_of
+  end function pending_handle
 
   !> The kind of transfer for an operation; one that does not exist stays one.
   pure function kind_by(op) result(kind)
@@ -274,7 +274,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_section(self%own%at, accumulate, lo, hi, steps, buffer, alpha, &
-        transfers=handle_of(transfers)), stat, errmsg)
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_section
 
   !> One-sided. The same by `op`, as accumulate_by.
@@ -287,7 +287,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_section(self%own%at, kind_by(op), lo, hi, steps, buffer, &
-        transfers=handle_of(transfers)), stat, errmsg)
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_section_by
 
   !> One-sided. As accumulate, for a box that may reach over the ends of the dimensions `periodic`, in
@@ -303,7 +303,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_periodic(self%own%at, accumulate, lo, hi, bits_of(periodic), &
-        size(periodic, kind=c_int), buffer, alpha, transfers=handle_of(transfers)), stat, errmsg)
+        size(periodic, kind=c_int), buffer, alpha, transfers=pending_handle(transfers)), stat, &
+        errmsg)
   end subroutine array_accumulate_periodic
 
   !> One-sided. The same by `op`, as accumulate_by.
@@ -318,7 +319,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_periodic(self%own%at, kind_by(op), lo, hi, bits_of(periodic), &
-        size(periodic, kind=c_int), buffer, transfers=handle_of(transfers)), stat, errmsg)
+        size(periodic, kind=c_int), buffer, transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_periodic_by
 
   !> One-sided. As accumulate, for one component of elements of a derived type: the bytes after the
@@ -333,7 +334,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_field(self%own%at, accumulate, lo, hi, offset, buffer, alpha, &
-        transfers=handle_of(transfers)), stat, errmsg)
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_field
 
   !> One-sided. The same by `op`, as accumulate_by.
@@ -346,7 +347,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_transfer_field(self%own%at, kind_by(op), lo, hi, offset, buffer, &
-        transfers=handle_of(transfers)), stat, errmsg)
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_field_by
 
   !> One-sided. Writes one element.
@@ -418,7 +419,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_change_elements(self%own%at, c_number(op), places, operands, expected, before, &
-        handle_of(transfers)), stat, errmsg)
+        pending_handle(transfers)), stat, errmsg)
   end subroutine array_change_elements
 
   !> One-sided. Stores `value` in a flag: the element at `index` of an array of tessera_int32. A
