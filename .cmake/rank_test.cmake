@@ -3,7 +3,7 @@
 #
 #   add_test_program(TARGET SOURCES … [LINK …])
 #       a test executable in <build>/tests/bin, with GoogleTest; its own main(), if any, replaces
-#       GoogleTest's. add_rank_test() runs it.
+#       that of tests/support/unit_main.cpp. add_rank_test() runs it.
 #
 #   add_unit_test(NAME SOURCES … [LINK …] [LABELS fast] [TIMEOUT 120] [ENVIRONMENT A=1 …])
 #       builds such an executable, of one process, and adds it as one ctest entry of that NAME.
@@ -29,9 +29,24 @@
 #       programs that compute with complex matrices.
 #
 # Each entry has its transport and its bootstrap as labels too, so `ctest -L '^shm$'` works. A
-# program that exits with 77 counts as skipped.
+# program that exits with 77 counts as skipped. If a test needs a file of the build that its command does
+# not name, REQUIRED_FILES names it: .ci/test_targets reads both.
 
 set(tessera_skip_code 77)
+
+# Settings of sanitizers, which a test's own environment may replace.
+set(tessera_sanitizer_environment "")
+if(TESSERA_SANITIZE MATCHES "address")
+  # Without detect_stack_use_after_return: its stacks are not aligned to the 64 bytes that g++ 12 assumes
+  # for its own temporaries.
+  set(tessera_sanitizer_environment
+    ASAN_OPTIONS=strict_string_checks=1:allocator_may_return_null=1
+    "LSAN_OPTIONS=print_suppressions=0:suppressions='${PROJECT_SOURCE_DIR}/.ci/lsan.supp'"
+    UBSAN_OPTIONS=print_stacktrace=1)
+elseif(TESSERA_SANITIZE MATCHES "thread")
+  string(CONCAT tessera_sanitizer_environment "TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1:"
+    "second_deadlock_stack=1:suppressions='${PROJECT_SOURCE_DIR}/.ci/tsan.supp'")
+endif()
 
 # Lets mpirun of this MPI start more ranks than there are cores, also as root.
 set(tessera_mpirun_environment
@@ -57,7 +72,7 @@ function(add_test_program target)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${target} PRIVATE tessera_flags ${arg_LINK} GTest::gtest_main GTest::gtest)
+  target_link_libraries(${target} PRIVATE tessera_flags ${arg_LINK} unit_main GTest::gtest)
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
 endfunction()
@@ -98,9 +113,13 @@ function(tessera_test_properties name ranks labels timeout environment)
   if(ranks GREATER tessera_cores AND "fast" IN_LIST labels AND NOT TESSERA_SANITIZE)
     set(places 1)
   endif()
+  set(environment ${tessera_sanitizer_environment} ${environment})
   set_tests_properties(${name} PROPERTIES
     LABELS "${labels}" TIMEOUT "${timeout}" PROCESSORS ${places} ENVIRONMENT "${environment}"
     SKIP_RETURN_CODE ${tessera_skip_code})
+  if(environment MATCHES "PYTHONPATH=")
+    set_tests_properties(${name} PROPERTIES REQUIRED_FILES $<TARGET_FILE:tessera_python>)
+  endif()
 endfunction()
 
 # The command line that starts `program` on `ranks` ranks.

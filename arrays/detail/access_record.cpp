@@ -50,23 +50,16 @@ bool may_precede(const AccessRecord& from, const AccessRecord& to, bool is_one_c
   return from.released && to.acquired && times_permit(from, to, is_one_clock);
 }
 
-// Whether the elements of both boxes form one box, or one box contains the other.
+// Whether the elements of both boxes, of which none is empty, form one box, or one contains the
+// other.
 bool merge_to_one_box(const Box& a, const Box& b) noexcept {
   int different = 0;
   bool meet = true;
-  bool a_contains = true;
-  bool b_contains = true;
   for (int dim = 0; dim < a.ndims(); ++dim) {
-    const std::int64_t a_lo = a.lo(dim);
-    const std::int64_t a_hi = a.hi(dim);
-    const std::int64_t b_lo = b.lo(dim);
-    const std::int64_t b_hi = b.hi(dim);
-    different += a_lo != b_lo || a_hi != b_hi ? 1 : 0;
-    meet = meet && a_lo <= b_hi && b_lo <= a_hi;
-    a_contains = a_contains && a_lo <= b_lo && b_hi <= a_hi;
-    b_contains = b_contains && b_lo <= a_lo && a_hi <= b_hi;
+    different += a.lo(dim) != b.lo(dim) || a.hi(dim) != b.hi(dim) ? 1 : 0;
+    meet = meet && a.lo(dim) <= b.hi(dim) && b.lo(dim) <= a.hi(dim);
   }
-  return (different <= 1 && meet) || a_contains || b_contains;
+  return meet && (different <= 1 || a.contains(b) || b.contains(a));
 }
 
 bool can_merge(const AccessRecord& a, const AccessRecord& b) noexcept {

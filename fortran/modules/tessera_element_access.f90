@@ -109,16 +109,11 @@ contains
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi, steps
     type(*), dimension(..), intent(in), asynchronous :: buffer
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_section(self%own%at, put, lo, hi, steps, buffer, transfers=transfers%handle)
-    else
-      code = f_transfer_section(self%own%at, put, lo, hi, steps, buffer)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_section(self%own%at, put, lo, hi, steps, buffer, &
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_put_section
 
   !> One-sided. The same for a box that may reach over the ends of the dimensions `periodic`, in
@@ -128,18 +123,11 @@ contains
     type(*), dimension(..), intent(in) :: lo, hi
     logical, intent(in) :: periodic(:)
     type(*), dimension(..), intent(in), asynchronous :: buffer
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_periodic(self%own%at, put, lo, hi, bits_of(periodic), size(periodic, &
-          kind=c_int), buffer, transfers=transfers%handle)
-    else
-      code = f_transfer_periodic(self%own%at, put, lo, hi, bits_of(periodic), size(periodic, &
-          kind=c_int), buffer)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_periodic(self%own%at, put, lo, hi, bits_of(periodic), size(periodic, &
+        kind=c_int), buffer, transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_put_periodic
 
   !> One-sided. The same for one component of elements of a derived type: the bytes after the first
@@ -149,16 +137,11 @@ contains
     type(*), dimension(..), intent(in) :: lo, hi
     type(*), dimension(..), intent(in) :: offset
     type(*), dimension(..), intent(in), asynchronous :: buffer
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_field(self%own%at, put, lo, hi, offset, buffer, transfers=transfers%handle)
-    else
-      code = f_transfer_field(self%own%at, put, lo, hi, offset, buffer)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_field(self%own%at, put, lo, hi, offset, buffer, &
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_put_field
 
   !> One-sided. Reads the elements lo:hi into the buffer. Complete: the data have arrived.
@@ -189,16 +172,11 @@ contains
     class(tessera_reachable), intent(in) :: self
     type(*), dimension(..), intent(in) :: lo, hi, steps
     type(*), dimension(..), intent(inout), asynchronous :: buffer
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_section(self%own%at, get, lo, hi, steps, buffer, transfers=transfers%handle)
-    else
-      code = f_transfer_section(self%own%at, get, lo, hi, steps, buffer)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_section(self%own%at, get, lo, hi, steps, buffer, &
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_get_section
 
   !> One-sided. The same for a box that may reach over the ends of the dimensions `periodic`, in
@@ -208,18 +186,11 @@ contains
     type(*), dimension(..), intent(in) :: lo, hi
     logical, intent(in) :: periodic(:)
     type(*), dimension(..), intent(inout), asynchronous :: buffer
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_periodic(self%own%at, get, lo, hi, bits_of(periodic), size(periodic, &
-          kind=c_int), buffer, transfers=transfers%handle)
-    else
-      code = f_transfer_periodic(self%own%at, get, lo, hi, bits_of(periodic), size(periodic, &
-          kind=c_int), buffer)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_periodic(self%own%at, get, lo, hi, bits_of(periodic), size(periodic, &
+        kind=c_int), buffer, transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_get_periodic
 
   !> One-sided. The same for one component of elements of a derived type: the bytes after the first
@@ -229,16 +200,11 @@ contains
     type(*), dimension(..), intent(in) :: lo, hi
     type(*), dimension(..), intent(in) :: offset
     type(*), dimension(..), intent(inout), asynchronous :: buffer
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_field(self%own%at, get, lo, hi, offset, buffer, transfers=transfers%handle)
-    else
-      code = f_transfer_field(self%own%at, get, lo, hi, offset, buffer)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_field(self%own%at, get, lo, hi, offset, buffer, &
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_get_field
 
   !> One-sided. Adds alpha * buffer, or buffer, to the elements lo:hi, atomically for each of them.
@@ -274,17 +240,21 @@ contains
     type(*), dimension(..), intent(in) :: lo, hi
     type(*), dimension(..), intent(in), asynchronous :: buffer
     integer, intent(in) :: op
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer(self%own%at, kind_by(op), lo, hi, buffer, transfers=transfers%handle)
-    else
-      code = f_transfer(self%own%at, kind_by(op), lo, hi, buffer)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer(self%own%at, kind_by(op), lo, hi, buffer, &
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_by
+
+  !> The handle of transfers, for the library. Without transfers it has no target: as an argument it
+  !> is then absent.
+  function pending_handle(transfers) result(handle)
+    type(tessera_transfers), intent(inout), optional, target :: transfers
+    type(c_ptr), pointer :: handle
+    handle => null()
+    if (present(transfers)) handle => transfers%handle
+  end function pending_handle
 
   !> The kind of transfer for an operation; one that does not exist stays one.
   pure function kind_by(op) result(kind)
@@ -300,17 +270,11 @@ contains
     type(*), dimension(..), intent(in) :: lo, hi, steps
     type(*), dimension(..), intent(in), asynchronous :: buffer
     type(*), dimension(..), intent(in), optional :: alpha
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_section(self%own%at, accumulate, lo, hi, steps, buffer, alpha, &
-          transfers=transfers%handle)
-    else
-      code = f_transfer_section(self%own%at, accumulate, lo, hi, steps, buffer, alpha)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_section(self%own%at, accumulate, lo, hi, steps, buffer, alpha, &
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_section
 
   !> One-sided. The same by `op`, as accumulate_by.
@@ -319,17 +283,11 @@ contains
     type(*), dimension(..), intent(in) :: lo, hi, steps
     type(*), dimension(..), intent(in), asynchronous :: buffer
     integer, intent(in) :: op
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_section(self%own%at, kind_by(op), lo, hi, steps, buffer, &
-          transfers=transfers%handle)
-    else
-      code = f_transfer_section(self%own%at, kind_by(op), lo, hi, steps, buffer)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_section(self%own%at, kind_by(op), lo, hi, steps, buffer, &
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_section_by
 
   !> One-sided. As accumulate, for a box that may reach over the ends of the dimensions `periodic`, in
@@ -341,18 +299,12 @@ contains
     logical, intent(in) :: periodic(:)
     type(*), dimension(..), intent(in), asynchronous :: buffer
     type(*), dimension(..), intent(in), optional :: alpha
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_periodic(self%own%at, accumulate, lo, hi, bits_of(periodic), &
-          size(periodic, kind=c_int), buffer, alpha, transfers=transfers%handle)
-    else
-      code = f_transfer_periodic(self%own%at, accumulate, lo, hi, bits_of(periodic), &
-          size(periodic, kind=c_int), buffer, alpha)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_periodic(self%own%at, accumulate, lo, hi, bits_of(periodic), &
+        size(periodic, kind=c_int), buffer, alpha, transfers=pending_handle(transfers)), stat, &
+        errmsg)
   end subroutine array_accumulate_periodic
 
   !> One-sided. The same by `op`, as accumulate_by.
@@ -363,18 +315,11 @@ contains
     logical, intent(in) :: periodic(:)
     type(*), dimension(..), intent(in), asynchronous :: buffer
     integer, intent(in) :: op
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_periodic(self%own%at, kind_by(op), lo, hi, bits_of(periodic), &
-          size(periodic, kind=c_int), buffer, transfers=transfers%handle)
-    else
-      code = f_transfer_periodic(self%own%at, kind_by(op), lo, hi, bits_of(periodic), &
-          size(periodic, kind=c_int), buffer)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_periodic(self%own%at, kind_by(op), lo, hi, bits_of(periodic), &
+        size(periodic, kind=c_int), buffer, transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_periodic_by
 
   !> One-sided. As accumulate, for one component of elements of a derived type: the bytes after the
@@ -385,17 +330,11 @@ contains
     type(*), dimension(..), intent(in) :: offset
     type(*), dimension(..), intent(in), asynchronous :: buffer
     type(*), dimension(..), intent(in), optional :: alpha
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_field(self%own%at, accumulate, lo, hi, offset, buffer, alpha, &
-          transfers=transfers%handle)
-    else
-      code = f_transfer_field(self%own%at, accumulate, lo, hi, offset, buffer, alpha)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_field(self%own%at, accumulate, lo, hi, offset, buffer, alpha, &
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_field
 
   !> One-sided. The same by `op`, as accumulate_by.
@@ -404,17 +343,11 @@ contains
     type(*), dimension(..), intent(in) :: lo, hi, offset
     type(*), dimension(..), intent(in), asynchronous :: buffer
     integer, intent(in) :: op
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_transfer_field(self%own%at, kind_by(op), lo, hi, offset, buffer, &
-          transfers=transfers%handle)
-    else
-      code = f_transfer_field(self%own%at, kind_by(op), lo, hi, offset, buffer)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_transfer_field(self%own%at, kind_by(op), lo, hi, offset, buffer, &
+        transfers=pending_handle(transfers)), stat, errmsg)
   end subroutine array_accumulate_field_by
 
   !> One-sided. Writes one element.
@@ -482,17 +415,11 @@ contains
     integer, intent(in) :: op
     type(*), dimension(..), intent(inout), asynchronous :: before
     type(*), dimension(..), intent(in), optional :: expected
-    type(tessera_transfers), intent(inout), optional :: transfers
+    type(tessera_transfers), intent(inout), optional, target :: transfers
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer(c_int) :: code
-    if (present(transfers)) then
-      code = f_change_elements(self%own%at, c_number(op), places, operands, expected, before, &
-          transfers%handle)
-    else
-      code = f_change_elements(self%own%at, c_number(op), places, operands, expected, before)
-    end if
-    call finish(code, stat, errmsg)
+    call finish(f_change_elements(self%own%at, c_number(op), places, operands, expected, before, &
+        pending_handle(transfers)), stat, errmsg)
   end subroutine array_change_elements
 
   !> One-sided. Stores `value` in a flag: the element at `index` of an array of tessera_int32. A

@@ -504,7 +504,8 @@ add_test(NAME bench.report.runs COMMAND ${PROJECT_SOURCE_DIR}/tests/bench/report
 add_test(NAME bench.report.browser COMMAND ${TESSERA_PLOT_PYTHON}
   ${PROJECT_SOURCE_DIR}/tests/bench/report_browser_check ${page}-runs.html)
 tessera_test_properties(bench.report.runs 4 "fork;tcp" 300 "")
-set_tests_properties(bench.report.runs PROPERTIES FIXTURES_SETUP page_of_runs)
+set_tests_properties(bench.report.runs PROPERTIES FIXTURES_SETUP page_of_runs
+  REQUIRED_FILES "$<TARGET_FILE:tessera-bench>;$<TARGET_FILE:tessera-run>")
 tessera_test_properties(bench.report.browser 1 "" 120 "")
 set_tests_properties(bench.report.browser PROPERTIES FIXTURES_REQUIRED page_of_runs)
 tessera_test_properties(bench.report.pictures 1 "" 120 "")
