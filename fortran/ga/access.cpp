@@ -111,8 +111,12 @@ Status access_block_segment(Record& record, std::int64_t rank, const PointerOut&
         fmt::format("there is no process {} in the group of {}", rank, record.describe()));
   }
   const rma::TeamRank owner{static_cast<std::int32_t>(rank)};
+  const std::int64_t elements = record.array().distribution().local_elements(owner);
+  length.set(elements);
+  if (elements == 0) {
+    return {};  // there is no memory to point to
+  }
   TESSERA_ASSIGN_OR_RETURN(void* const at, address_of(record, owner, 0));
-  length.set(record.array().distribution().local_elements(owner));
   return pointer.set(at, record.type());
 }
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -102,20 +101,6 @@ Plan plan_of(Type type, const Extents& extents, const Extents& ghosts, Group& gr
   return plan;
 }
 
-struct LocalMemory {
-  Type type;
-  std::int64_t elements;
-};
-/// What getmem gave, by address, and the addresses that arrays were assembled from.
-std::map<void*, LocalMemory>& given_memory() {
-  static auto* const all = new std::map<void*, LocalMemory>;
-  return *all;
-}
-std::map<std::int64_t, void*>& assembled() {
-  static auto* const all = new std::map<std::int64_t, void*>;
-  return *all;
-}
-
 }  // namespace
 
 Result<std::shared_ptr<ArrayBase>> typed_array(ArrayBase made) {
@@ -207,9 +192,10 @@ Result<bool> destroy(std::int64_t handle) {
     TESSERA_RETURN_IF_ERROR(deallocate_record(*record));
   }
   Records::remove(*record);
-  if (const auto memory = assembled().extract(handle)) {
-    given_memory().erase(memory.mapped());
-    TESSERA_RETURN_IF_ERROR(Session::current()->job().free_local(memory.mapped()));
+  Session& session = *Session::current();
+  if (const auto memory = session.assembled.extract(handle)) {
+    session.given_memory.erase(memory.mapped());
+    TESSERA_RETURN_IF_ERROR(session.job().free_local(memory.mapped()));
   }
   return true;
 }
@@ -219,32 +205,35 @@ Result<void*> getmem(Type type, std::int64_t elements, Group& group) {
   TESSERA_ASSIGN_OR_RETURN(const auto kind, element_kind(type));
   TESSERA_RETURN_IF_ERROR(check_count(elements));
   const auto bytes = static_cast<std::size_t>(elements) * kind.bytes;
-  Result<void*> memory = Session::current()->job().allocate_local(std::max<std::size_t>(bytes, 1));
+  Session& session = *Session::current();
+  Result<void*> memory = session.job().allocate_local(std::max<std::size_t>(bytes, 1));
   const Status status = group.team.agree(memory.status());
   if (!status.ok()) {
     if (memory.ok()) {
-      TESSERA_RETURN_IF_ERROR(Session::current()->job().free_local(*memory));
+      TESSERA_RETURN_IF_ERROR(session.job().free_local(*memory));
     }
     return nullptr;
   }
-  given_memory()[*memory] = {type, elements};
+  session.given_memory[*memory] = {type, elements};
   return *memory;
 }
 
 Status freemem(void* memory) {
-  if (Session::current() == nullptr) {
+  Session* const session = Session::current();
+  if (session == nullptr) {
     return not_running();
   }
-  if (given_memory().erase(memory) == 0) {
+  if (session->given_memory.erase(memory) == 0) {
     return Status::error(Code::invalid_argument, "the memory is not from GA_Getmem")
         .hint("an array that was assembled from it frees it when it is destroyed");
   }
-  return Session::current()->job().free_local(memory);
+  return session->job().free_local(memory);
 }
 
 Result<std::int64_t> assemble_duplicate(Record& from, std::string_view name, void* memory) {
-  const auto found = given_memory().find(memory);
-  if (found == given_memory().end()) {
+  Session& session = *Session::current();
+  const auto found = session.given_memory.find(memory);
+  if (found == session.given_memory.end()) {
     return Status::error(Code::invalid_argument, "the memory is not from GA_Getmem");
   }
   Plan plan = from.plan;
@@ -257,12 +246,12 @@ Result<std::int64_t> assemble_duplicate(Record& from, std::string_view name, voi
         arrays::ArrayOptions options;
         options.name = name_of(record);
         options.team = from.group().team;
-        return keep(record, ArrayBase::attach(
-                                Session::current()->job(), from.array().distribution(), kind,
-                                memory, static_cast<std::size_t>(elements) * kind.bytes, options));
+        return keep(record,
+                    ArrayBase::attach(session.job(), from.array().distribution(), kind, memory,
+                                      static_cast<std::size_t>(elements) * kind.bytes, options));
       }));
   if (handle != 0) {
-    assembled()[handle] = memory;
+    session.assembled[handle] = memory;
   }
   return handle;
 }

@@ -154,6 +154,20 @@ Result<BlockMap> regular_map(const Plan& plan, const Starts& starts,
   return BlockMap::table(blocks, owners, processes);
 }
 
+/// Round robin over all processes, or over the holders.
+Result<BlockMap> round_robin_map(const Plan& plan, const Extents& blocks, std::int64_t processes) {
+  if (plan.holders.empty()) {
+    return BlockMap::round_robin(blocks, processes);
+  }
+  std::vector<rma::TeamRank> owners;
+  for (std::int64_t number = 0; number < arrays::volume(blocks); ++number) {
+    const std::int64_t holder = number % std::ssize(plan.holders);
+    TESSERA_ASSIGN_OR_RETURN(const auto owner, holder_of(plan, holder, processes));
+    owners.push_back(owner);
+  }
+  return BlockMap::table(blocks, owners, processes);
+}
+
 /// A cyclic grid over all processes, or over the holders.
 Result<BlockMap> cyclic_map(const Plan& plan, const Extents& blocks, std::int64_t processes) {
   const std::int64_t holders =
@@ -261,7 +275,7 @@ Result<Distribution> distribution_of(const Plan& plan, const Starts& starts,
     return Distribution::create(partitions, map, storage);
   }
   if (plan.layout == ArrayLayout::block_cyclic) {
-    TESSERA_ASSIGN_OR_RETURN(const auto map, BlockMap::round_robin(blocks, processes));
+    TESSERA_ASSIGN_OR_RETURN(const auto map, round_robin_map(plan, blocks, processes));
     return Distribution::create(partitions, map, storage);
   }
   TESSERA_ASSIGN_OR_RETURN(const auto map, cyclic_map(plan, blocks, processes));

@@ -164,8 +164,9 @@ Status check_count(std::int64_t count) {
 }
 
 std::string_view text_of(const char* text, Length length) noexcept {
-  const std::string_view all(text, length);
-  const std::size_t last = all.find_last_not_of(" \0");
+  const std::string_view given(text, length);
+  const std::string_view all = given.substr(0, given.find('\0'));
+  const std::size_t last = all.find_last_not_of(' ');
   return all.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 

@@ -301,7 +301,7 @@ Status take_starts_2(const I* map1, std::int64_t nblock1, const I* map2, std::in
 /// Errors: invalid_argument for a leading dimension that is shorter than the box.
 Status explain_lead(const Record& record, const Box& box, std::int64_t lead, int dim);
 /// Memory for `box` with the caller's leading dimensions: the lengths of all dimensions but the
-/// slowest. One that has no effect is not checked.
+/// slowest. One that has no effect is not read.
 template <Style style, std::integral I>
 Status take_memory(const Record& record, const Box& box, void* data, const I* ld, Memory& memory) {
   const int ndims = record.ndims();
@@ -314,11 +314,13 @@ Status take_memory(const Record& record, const Box& box, void* data, const I* ld
   std::int64_t stride = 1;
   for (int dim = ndims - 1; dim > 0; --dim) {
     memory.strides[dim] = stride;
-    const std::int64_t lead = ld[style == Style::fortran ? ndims - 1 - dim : dim - 1];
-    if (dim > slowest && lead < box.extent(dim)) [[unlikely]] {
-      return explain_lead(record, box, lead, dim);
+    if (dim > slowest) {
+      const std::int64_t lead = ld[style == Style::fortran ? ndims - 1 - dim : dim - 1];
+      if (lead < box.extent(dim)) [[unlikely]] {
+        return explain_lead(record, box, lead, dim);
+      }
+      stride *= lead;
     }
-    stride *= lead;
   }
   memory.strides[0] = stride;
   return {};
@@ -417,7 +419,7 @@ std::int64_t axis_of(const Record& record, std::int64_t given) noexcept {
 inline std::string_view text_of(const char* text) noexcept {
   return text == nullptr ? std::string_view() : text;
 }
-/// Fortran's text without the blanks at its end.
+/// Fortran's text without the blanks at its end. A NUL ends it, too.
 std::string_view text_of(const char* text, Length length) noexcept;
 
 inline std::span<std::byte> bytes_of(void* buffer, std::int64_t length) noexcept {

@@ -152,11 +152,27 @@ Result<std::int64_t> pgroup_create(std::span<const std::int64_t> ranks) {
   return make_group(*session, std::move(members));
 }
 
+namespace {
+
+Status check_unused(const Group& group) {
+  for (const Record* const record : Records::all()) {
+    if (record->plan.group == &group) {
+      return Status::error(Code::invalid_argument, fmt::format("group {} has an array: {}",
+                                                               group.number, record->describe()))
+          .hint("destroy the arrays of a group before it");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<bool> pgroup_destroy(Group& group) {
   if (group.number <= Group::mirror) {
     return Status::error(Code::invalid_argument,
                          "the groups of all processes and of a node's can't be destroyed");
   }
+  TESSERA_RETURN_IF_ERROR(check_unused(group));
   Session& session = *Session::current();
   ARMCI_Group below = group.below;
   session.remove_group(group);

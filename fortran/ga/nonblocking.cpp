@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fortran/ga/nonblocking.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -64,17 +65,28 @@ Status take_back() {
   return all;
 }
 
+// Makes as many slots as there are, unless half of them are free: so take_back() is rare.
+void add_slots() {
+  constexpr std::int64_t least = 16;
+  const std::int64_t count = std::ssize(slots());
+  const std::int64_t end = std::min(std::max(2 * count, least), slot_limit);
+  if (2 * std::ssize(free_slots()) >= std::max(count, least)) {
+    return;
+  }
+  slots().resize(static_cast<std::size_t>(end));
+  for (std::int64_t slot = end - 1; slot >= count; --slot) {
+    free_slots().push_back(slot);
+  }
+}
+
 Result<std::int64_t> free_slot() {
   if (free_slots().empty()) {
     TESSERA_RETURN_IF_ERROR(take_back());
+    add_slots();
   }
   if (free_slots().empty()) {
-    if (std::ssize(slots()) == slot_limit) {
-      return Status::error(Code::limit_exceeded, "2^18 transfers without a wait")
-          .hint("call nga_nbwait for each handle");
-    }
-    slots().emplace_back();
-    return std::ssize(slots()) - 1;
+    return Status::error(Code::limit_exceeded, "2^18 transfers without a wait")
+        .hint("call nga_nbwait for each handle");
   }
   const std::int64_t slot = free_slots().back();
   free_slots().pop_back();

@@ -186,10 +186,10 @@ class Printer {
 Status print_to(std::FILE* file, Record& record, const Box& box, bool is_pretty) {
   Group& group = record.group();
   TESSERA_RETURN_IF_ERROR(group.check_member());
+  TESSERA_ASSIGN_OR_RETURN(const auto type, element_type(record.type()));
   TESSERA_RETURN_IF_ERROR(pgroup_sync(group));
   Status printed;
   if (group.rank == 0) {
-    TESSERA_ASSIGN_OR_RETURN(const auto type, element_type(record.type()));
     fmt::print(file, "\n global array: {}[{}],  handle: {} \n", record.plan.name,
                text_of_bounds(box, Style::fortran), record.handle());
     printed = rma::dispatch(type, [&]<class T>(Tag<T>) -> Status {
@@ -197,8 +197,8 @@ Status print_to(std::FILE* file, Record& record, const Box& box, bool is_pretty)
     });
     std::fflush(file);
   }
-  TESSERA_RETURN_IF_ERROR(printed);
-  return pgroup_sync(group);
+  Status met = pgroup_sync(group);
+  return printed.ok() ? std::move(met) : std::move(printed);
 }
 
 }  // namespace

@@ -112,6 +112,9 @@ Status Session::finish() {
   for (const auto& [number, factor] : factors) {
     record(factor->free());
   }
+  for (const auto& [address, memory] : given_memory) {
+    record(job().free_local(address));
+  }
   default_ = nullptr;
   groups_.at(Group::world)->team.set_options({});
   groups_.clear();

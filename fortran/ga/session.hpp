@@ -25,6 +25,12 @@ struct Ranks {
   std::int64_t count = -1;
 };
 
+/// Memory of the program's own, which GA_Getmem gave.
+struct GivenMemory {
+  Type type;
+  std::int64_t elements;
+};
+
 class Session {
  public:
   /// The session; null if there is none.
@@ -55,6 +61,9 @@ class Session {
   std::int64_t mutex_count = 0;
   /// Cholesky factors that ga_llt_f keeps, by their numbers: arrays of doubles.
   std::map<std::int64_t, std::shared_ptr<arrays::ArrayBase>> factors;
+  /// By address; and the addresses that arrays were assembled from, by handle.
+  std::map<void*, GivenMemory> given_memory;
+  std::map<std::int64_t, void*> assembled;
   std::int64_t limit = -1;          ///< bytes of arrays in this process; negative: none
   std::int64_t allocated = 0;       ///< bytes of arrays in this process
   std::int64_t most_allocated = 0;  ///< the most so far

@@ -118,7 +118,7 @@ Status randomize(Record& array, const void* limit) {
 
 // The first call of a process decides on the sequence; later seeds have no effect, as in GA.
 Result<double> rand(std::int64_t seed) {
-  static auto* const generator = new std::mt19937_64(static_cast<std::uint64_t>(std::abs(seed)));
+  static auto* const generator = new std::mt19937_64(static_cast<std::uint64_t>(seed));
   return std::uniform_real_distribution<double>()(*generator);
 }
 

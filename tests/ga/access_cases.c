@@ -73,5 +73,33 @@ static void cyclic_blocks(void) {
   GA_Destroy(array);
 }
 
-const Case access_cases[] = {
-    {"own_block", own_block}, {"cyclic_blocks", cyclic_blocks}, {NULL, NULL}};
+/* Blocks are dealt to the listed processes only. */
+static void cyclic_blocks_of_some(void) {
+  int dims[] = {9, 10};
+  int block[] = {2, 3};
+  int list[] = {GA_Nnodes() - 1};
+  const int array = GA_Create_handle();
+  GA_Set_data(array, 2, dims, C_DBL);
+  GA_Set_block_cyclic(array, block);
+  GA_Set_restricted(array, list, 1);
+  CHECK_EQUAL(GA_Allocate(array), 1);
+  void* at = NULL;
+  int length = -1;
+  NGA_Access_block_segment(array, GA_Nodeid(), &at, &length);
+  CHECK_EQUAL(length, GA_Nodeid() == list[0] ? 90 : 0);
+  static Model model;
+  model_init(&model, 2, dims);
+  double two = 2;
+  GA_Fill(array, &two);
+  for (int i = 0; i < model.size; ++i) {
+    model.values[i] = two;
+  }
+  check_model(&model, array);
+  GA_Sync();
+  GA_Destroy(array);
+}
+
+const Case access_cases[] = {{"own_block", own_block},
+                             {"cyclic_blocks", cyclic_blocks},
+                             {"cyclic_blocks_of_some", cyclic_blocks_of_some},
+                             {NULL, NULL}};

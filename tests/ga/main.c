@@ -18,6 +18,20 @@ static const Suite suites[] = {
     {"solver", solver_cases},     {"eigen", eigen_cases},         {"ghost", ghost_cases},
     {"mirrored", mirrored_cases}, {"profiling", profiling_cases}, {NULL, NULL}};
 
+/* An array that a session leaves has no effect on the next one. Returns whether that is so. */
+static int starts_again(void) {
+  int dims[] = {40};
+  int array = NGA_Create(C_DBL, 1, dims, "one", NULL);
+  GA_Assemble_duplicate(array, "left", GA_Getmem(C_DBL, 40, GA_Pgroup_get_world()));
+  GA_Terminate();
+  GA_Initialize();
+  array = NGA_Create(C_DBL, 1, dims, "first", NULL);
+  const int other = NGA_Create(C_DBL, 1, dims, "second", NULL);
+  GA_Destroy(other);
+  GA_Destroy(array);
+  return GA_Initialized() != 0 && GA_Inquire_memory() == 0;
+}
+
 int main(int argc, char** argv) {
   const char* pattern = "*";
   unsigned limit = 100;
@@ -40,6 +54,10 @@ int main(int argc, char** argv) {
   const int left = (int)GA_Inquire_memory();
   if (left != 0) {
     fprintf(stderr, "test_ga: the cases leave %d bytes of arrays\n", left);
+    failed = 1;
+  }
+  if (!starts_again()) {
+    fprintf(stderr, "test_ga: a second session has something of the first\n");
     failed = 1;
   }
   GA_Terminate();

@@ -95,6 +95,10 @@ static void misuse(char** argv, int array) {
     NGA_Create(99, 2, dims, "B", NULL);
   } else if (is_case(argv, "group")) {
     GA_Pgroup_sync(77);
+  } else if (is_case(argv, "used_group")) {
+    const int group = GA_Pgroup_split(GA_Pgroup_get_world(), 1);
+    NGA_Create_config(C_DBL, 2, dims, "G", NULL, group);
+    GA_Pgroup_destroy(group);
   } else if (is_case(argv, "mutex")) {
     GA_Lock(0);
   } else if (is_case(argv, "map")) {

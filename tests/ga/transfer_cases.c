@@ -308,6 +308,53 @@ static void stale_handles(void) {
   NGA_NbWait(&request);
 }
 
+/* More transfers at a time than the table of requests begins with. */
+static void many_pending(void) {
+  enum { many = 700 };
+  static ga_nbhdl_t requests[many];
+  static int back[many];
+  int dims[] = {many};
+  const int array = NGA_Create(C_INT, 1, dims, "many", NULL);
+  GA_Zero(array);
+  const int value = 3;
+  for (int i = GA_Nodeid(); i < many; i += GA_Nnodes()) {
+    NGA_NbPut(array, &i, &i, (void*)&value, NULL, &requests[i]);
+  }
+  for (int i = GA_Nodeid(); i < many; i += GA_Nnodes()) {
+    NGA_NbWait(&requests[i]);
+  }
+  GA_Sync();
+  int lo[] = {0};
+  int hi[] = {many - 1};
+  NGA_Get(array, lo, hi, back, NULL);
+  for (int i = 0; i < many; ++i) {
+    CHECK_EQUAL(back[i], 3);
+  }
+  GA_Destroy(array);
+}
+
+/* The leading dimension of a patch with one row is not read. */
+static void leads_without_effect(void) {
+  int dims[] = {3, 2, 2, 2, 4};
+  int lo[] = {1, 1, 1, 1, 0};
+  int hi[] = {1, 1, 1, 1, 3};
+  int64_t wide_lo[] = {1, 1, 1, 1, 0};
+  int64_t wide_hi[] = {1, 1, 1, 1, 3};
+  int ld[] = {-2147483647, 2147483647, 2147483647, 0};
+  int64_t wide_ld[] = {INT64_MAX, INT64_MIN, 7, INT64_MAX};
+  const double values[] = {1, 2, 3, 4};
+  double back[4] = {0};
+  const int array = NGA_Create(C_DBL, 5, dims, "one row", NULL);
+  GA_Zero(array);
+  if (GA_Nodeid() == 0) {
+    NGA_Put(array, lo, hi, (void*)values, ld);
+  }
+  GA_Sync();
+  NGA_Get64(array, wide_lo, wide_hi, back, wide_ld);
+  CHECK_BYTES(back, values, sizeof back);
+  GA_Destroy(array);
+}
+
 const Case transfer_cases[] = {{"blocking", blocking_ones},
                                {"wide", wide_ones},
                                {"pending", pending_ones},
@@ -316,4 +363,6 @@ const Case transfer_cases[] = {{"blocking", blocking_ones},
                                {"counter", counter},
                                {"fields", fields},
                                {"stale_handles", stale_handles},
+                               {"many_pending", many_pending},
+                               {"leads_without_effect", leads_without_effect},
                                {NULL, NULL}};

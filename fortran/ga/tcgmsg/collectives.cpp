@@ -76,9 +76,10 @@ Status Messages::broadcast(std::span<std::byte> bytes, std::int64_t root) {
 
 template <class T>
 Status Messages::combine_all(T* numbers, std::int64_t count, std::string_view operation) {
+  // As in TCGMSG, more may follow the operator's name: programs pass the address of one character.
   const auto* const found =
       std::find_if(operations.begin(), operations.end(),
-                   [&](const Operator& each) { return each.name == operation; });
+                   [&](const Operator& each) { return operation.starts_with(each.name); });
   if (found == operations.end() || (found->is_for_integers && !std::is_integral_v<T>)) {
     return wrong(fmt::format("'{}' is not an operator for these numbers", operation))
         .hint("use + * max min absmax absmin, and for integers or && || & |");

@@ -124,6 +124,7 @@ static void combine(void) {
   } cases[] = {
       {"+", n * (n + 1) / 2}, {"max", n}, {"min", 1}, {"absmax", n},
       {"absmin", 1},          {"*", 1},   {"&&", 1},  {"||", 1},
+      {"minimum", 1},
   };
   for (long i = 1; i <= n; ++i) {
     cases[5].wanted *= i;
