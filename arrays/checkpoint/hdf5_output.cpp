@@ -246,7 +246,7 @@ class Describer {
   FileImage* old_;
   const FileChanges& changes_;
   FileImage image_;
-  Hdf5Id file_;  // after image_, so that it is closed before the image that it writes to is destroyed
+  Hdf5Id file_;  // after image_, so that it is closed before the image is destroyed
 };
 
 }  // namespace

@@ -96,8 +96,9 @@ Result<std::optional<TrailerRange>> find_header(const File& file, std::uint64_t 
   }
   const std::uint64_t length = little_endian(header[1]);
   if (length > size - end - sizeof header) {
-    return Status::error(Code::protocol,
-                         fmt::format("{} is damaged: its trailer ends beyond the file", file.path()))
+    return Status::error(
+               Code::protocol,
+               fmt::format("{} is damaged: its trailer ends beyond the file", file.path()))
         .hint("the file is truncated; use another one");
   }
   return std::optional<TrailerRange>(TrailerRange{end, end + sizeof header + length});

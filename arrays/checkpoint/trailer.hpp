@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The trailer after the HDF5 part of a checkpoint: a checksum of the bytes that describe the arrays.
-// They are verified before libhdf5 reads them. Elements have checksums of their own.
+// The trailer after the HDF5 part of a checkpoint: a checksum of the bytes that describe the
+// arrays. They are verified before libhdf5 reads them. Elements have checksums of their own.
 //
 // All numbers are 64 bits, little-endian:
 //
@@ -42,8 +42,8 @@ rma::Result<FileImage> read_image(const File& file);
 /// The end of a file without bytes after a trailer with a header.
 rma::Result<std::uint64_t> description_end(const File& file);
 
-/// The image of a file that has a trailer; unset for a file without one. Errors: protocol for damage,
-/// unsupported for an unknown format, and those of reading.
+/// The image of a file that has a trailer; unset for a file without one. Errors: protocol for
+/// damage, unsupported for an unknown format, and those of reading.
 rma::Result<std::optional<FileImage>> read_with_trailer(const File& file);
 
 }  // namespace tessera::arrays::detail

@@ -372,15 +372,15 @@ bool WindowEndpoint::adds_at_origin(const Window& window, const Scale& scale) co
 
 namespace {
 
-// A minimum or maximum of floating-point numbers has a rule for NaNs, and MPI's has none.
+// Tessera defines minima and maxima with NaNs; MPI does not.
 bool has_rule_for_nans(const Scale& scale) noexcept {
   return !scale.is_sum() && !is_integer(scale.type());
 }
 
 }  // namespace
 
-// If a window stays locked, and its compare-and-swaps are not atomic with its accumulates, MPI's
-// result for a NaN has to do.
+// If a window stays locked, and its compare-and-swaps are not atomic with its accumulates, MPI
+// itself computes minima and maxima, also of NaNs.
 bool WindowEndpoint::uses_swaps(const Window& window, const Scale& scale) const noexcept {
   return has_rule_for_nans(scale) && has_atomics(window);
 }
@@ -619,8 +619,8 @@ Status WindowEndpoint::flush_changes() {
   return first;
 }
 
-// MPICH 4.0 counts operations that another thread starts at the end of a flush as completed by the
-// flush.
+// MPICH 4.0 wrongly treats operations that another thread starts at the end of a flush as completed
+// by the flush.
 std::optional<Status> WindowEndpoint::try_flush_local(const Window& window, int rank) {
   const std::unique_lock guard(mutex_, std::try_to_lock);
   return guard.owns_lock() ? std::optional(window.flush_local(rank)) : std::nullopt;

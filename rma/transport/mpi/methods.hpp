@@ -2,11 +2,12 @@
 //
 // Methods: how lists and strided shapes become MPI calls ([ARMCIMPI12] §VI).
 //
-//     conservative   a call for each piece, complete at the target before the next one: pieces may
-//                    overlap
+//     conservative   a call for each piece, complete at the target before the next one, so that
+//                    pieces may overlap
 //     batched        a call for each piece; TESSERA_TUNE=mpi_batch of them (0: all) complete
-//     together direct         one call, with datatypes that describe the pieces auto direct if that
-//     is fast and correct with this MPI, else batched; conservative
+//                    together
+//     direct         one call, with datatypes that describe the pieces
+//     auto           direct if that is fast and correct with this MPI, else batched; conservative
 //                    for lists with overlapping pieces
 #pragma once
 
@@ -30,7 +31,7 @@ struct Methods {
   Method strides = Method::automatic;  ///< never conservative
   std::int64_t batch = 0;              ///< calls that complete together; 0: any number
   bool uses_requests = true;           ///< for handles
-  bool lists_may_overlap = false;      ///< no check has excluded it for lists of puts and gets
+  bool lists_may_overlap = false;      ///< no earlier check refused overlaps in puts and gets
   bool small_sums_saturate = false;    ///< see Library
   /// Lists with longer pieces on average use a call for each piece, unless datatypes are requested.
   std::size_t max_listed_bytes = std::numeric_limits<std::size_t>::max();

@@ -328,8 +328,8 @@ TEST_F(CheckpointErrors, AFileOfALaterFormatIsNotTriedToRead) {
     std::string bytes = write_small(job, path);
     bytes[bytes.size() - 32] = 2;
     const std::string_view trailer = std::string_view(bytes).substr(trailer_begin(bytes));
-    const std::uint64_t proof =
-        detail::checksum(std::as_bytes(std::span(trailer.substr(0, trailer.size() - sizeof proof))));
+    const std::uint64_t proof = detail::checksum(
+        std::as_bytes(std::span(trailer.substr(0, trailer.size() - sizeof proof))));
     bytes.replace(bytes.size() - sizeof proof, sizeof proof,
                   std::string(reinterpret_cast<const char*>(&proof), sizeof proof));
     on_first_rank(job, [&] { write_contents(path, bytes); });
