@@ -71,7 +71,8 @@ Result<bool> keep(Record& record, Result<ArrayBase> made) {
   return true;
 }
 
-/// Adds a record, lets `act` allocate it, and takes it back if that fails. Returns the handle or 0.
+/// Adds a record, lets `act` allocate it, and removes it again if that fails. Returns the handle or
+/// 0.
 template <class Act>
 Result<std::int64_t> make(Plan plan, std::string_view name, const Act& act) {
   if (Session::current() == nullptr) {
@@ -106,7 +107,8 @@ struct LocalMemory {
   Type type;
   std::int64_t elements;
 };
-/// What getmem gave, by address, and the addresses that arrays were assembled from.
+/// Memory that GA_Getmem returned, by address; and the memory of each array that GA_Assemble made
+/// of it, by the array's handle.
 std::map<void*, LocalMemory>& given_memory() {
   static auto* const all = new std::map<void*, LocalMemory>;
   return *all;
