@@ -227,7 +227,7 @@ std::uint64_t Halo::buffer_offset(const PackedHaloExchange::Sender& at) const {
   return *at.message_offset + (round_ % 2 == 0 ? 0 : at.message_bytes);
 }
 
-Status Halo::raise(const Neighbour& neighbour, FlagKind which, std::int32_t value) {
+Status Halo::set_flag(const Neighbour& neighbour, FlagKind which, std::int32_t value) {
   return rma::raise_flag(array_->job(), flag_address(neighbour.rank, neighbour.outgoing, which),
                          value);
 }
@@ -273,7 +273,7 @@ Status Halo::check_usable() const {
 Status Halo::notify_ready(std::int32_t round) {
   for (const Neighbour& neighbour : neighbours_) {
     if (neighbour.unpacking.empty()) {
-      TESSERA_RETURN_IF_ERROR(raise(neighbour, FlagKind::ready, round));
+      TESSERA_RETURN_IF_ERROR(set_flag(neighbour, FlagKind::ready, round));
     }
   }
   return {};
@@ -300,7 +300,7 @@ Status Halo::give_up(Status reason) {
   for (const Neighbour& neighbour : neighbours_) {
     for (const FlagKind which :
          {FlagKind::ready, FlagKind::arrived, FlagKind::may_add, FlagKind::added}) {
-      raise(neighbour, which, value).ignore("the neighbour may be the lost rank");
+      set_flag(neighbour, which, value).ignore("the neighbour may be the lost rank");
     }
   }
   // A rank that gave up may have freed its memory already; that must not be an error of the next
@@ -419,7 +419,7 @@ Status Halo::exchange(Handle& puts) {
       TESSERA_RETURN_IF_ERROR(wait_for(neighbour, FlagKind::ready, previous_round_));
       const rma::CoalescingScope one_message(array_->job());
       puts.collect(put_layers(neighbour));
-      TESSERA_RETURN_IF_ERROR(raise(neighbour, FlagKind::arrived, round_));
+      TESSERA_RETURN_IF_ERROR(set_flag(neighbour, FlagKind::arrived, round_));
     }
   }
   return {};

@@ -175,7 +175,7 @@ class Halo {
                                                 const PackedHaloExchange::Sender& at,
                                                 FlagKind which) const;
   [[nodiscard]] std::uint64_t buffer_offset(const PackedHaloExchange::Sender& at) const;
-  rma::Status raise(const Neighbour& neighbour, FlagKind which, std::int32_t value);
+  rma::Status set_flag(const Neighbour& neighbour, FlagKind which, std::int32_t value);
   rma::Status wait_for(const Neighbour& neighbour, FlagKind which, std::int32_t previous_round);
   [[nodiscard]] rma::Status check_usable() const;
   [[nodiscard]] static std::int32_t next_round(std::int32_t round) noexcept;
