@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "arrays/call_signature.hpp"
@@ -424,9 +425,12 @@ Status OutputState::record(const Plan& plan, std::vector<ChunkPlace> places,
     if (is_leader(team_)) {
       add_change(known.changes, stored, plan.is_new, places);
     }
-    if (time) {
+    if (time && stored.is_extendible) {
+      // Earlier steps without a time have a NaN.
       std::vector<double> times = times_of(known.catalog, stored.name);
-      times.resize(static_cast<std::size_t>(stored.extents[0]), *time);
+      times.resize(static_cast<std::size_t>(stored.extents[0]),
+                   std::numeric_limits<double>::quiet_NaN());
+      times.back() = *time;
       change_attribute(known, {stored.name, time_attribute, std::move(times)}, is_leader(team_));
     }
     return {};

@@ -159,7 +159,9 @@ class XdmfText {
   [[nodiscard]] std::vector<double> times_of_steps() const {
     for (const Field& field : fields_) {
       std::vector<double> times = field.is_series ? times_of(*field.stored) : std::vector<double>();
-      if (std::ssize(times) >= steps_) {
+      const bool has_all =
+          std::none_of(times.begin(), times.end(), [](double time) { return std::isnan(time); });
+      if (std::ssize(times) >= steps_ && has_all) {
         return times;
       }
     }
