@@ -274,7 +274,7 @@ Result<OutputState::Plan> OutputState::plan(const ArrayBase& array, const Sectio
   plan.box = Box::whole(stored.extents);
   if (is_step && (extents.ndims() >= max_dims || volume(extents) == 0)) {
     return invalid(extents.ndims() >= max_dims
-                       ? fmt::format("a step may have {} dimensions", max_dims - 1)
+                       ? fmt::format("a step has at most {} dimensions", max_dims - 1)
                        : "a step needs elements");
   }
   const StoredArray* const old = is_step ? known_.catalog.find(name) : nullptr;
