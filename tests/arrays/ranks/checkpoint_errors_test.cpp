@@ -305,7 +305,8 @@ TEST_F(CheckpointErrors, ADamagedPieceIsNamed) {
     const SharedFolder folder(job);
     const std::string path = folder.file("run.h5");
     std::string bytes = write_small(job, path);
-    // 25 elements of 8 bytes are a piece; element 60 = (4, 4) is in piece 2, of elements 50 to 74.
+    // 25 elements of 8 bytes are a piece; element 60 = (4, 4) is in the third piece, of elements 50
+    // to 74.
     const double value = test::fingerprint({4, 4});
     const std::string_view raw(reinterpret_cast<const char*>(&value), sizeof value);
     const std::size_t place = bytes.find(raw);
@@ -314,7 +315,7 @@ TEST_F(CheckpointErrors, ADamagedPieceIsNamed) {
     on_first_rank(job, [&] { write_contents(path, bytes); });
     auto file = Checkpoint::open(job, path).value();
     const std::initializer_list<std::string_view> words = {
-        "array 'A' of checkpoint",   "run.h5",           "piece 2 of 6",
+        "array 'A' of checkpoint",   "run.h5",           "piece 3 of 6",
         "elements (3, 8) to (5, 4)", "checksum differs", "hint:"};
     EXPECT_TRUE(fails(file.read<double>("A"), Code::protocol, words));
     EXPECT_TRUE(fails(file.verify("A"), Code::protocol, words));
