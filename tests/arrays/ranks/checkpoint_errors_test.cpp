@@ -305,8 +305,7 @@ TEST_F(CheckpointErrors, ADamagedPieceIsNamed) {
     const SharedFolder folder(job);
     const std::string path = folder.file("run.h5");
     std::string bytes = write_small(job, path);
-    // A piece has 25 elements of 8 bytes. Element 60 = (4, 4) is in the third one, of elements 50 to
-    // 74.
+    // Pieces have 25 elements. Element 60 = (4, 4) is in the third one, of elements 50 to 74.
     const double value = test::fingerprint({4, 4});
     const std::string_view raw(reinterpret_cast<const char*>(&value), sizeof value);
     const std::size_t place = bytes.find(raw);
