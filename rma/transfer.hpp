@@ -10,8 +10,8 @@
 // transports that take strided shapes (Capabilities::strided).
 //
 // Errors, here and from Handle::wait():
-//   out_of_range      the target bytes do not lie in the slice; nothing was sent
-//   invalid_argument  a null buffer, or an invalid shape or list; nothing was sent
+// out_of_range      the target bytes do not lie in the slice; nothing was sent
+// invalid_argument  a null buffer, or an invalid shape or list; nothing was sent
 //   closed            the region was freed, or the job stopped; nothing was sent
 //   peer_lost         the target bytes are unspecified
 //

@@ -269,7 +269,7 @@ class Endpoint {
   /// set.
   virtual Status atomic_by_device(const Target& at, const AtomicRequest& request);
 
-  /// Put, get and accumulate of fragment lists. Offsets add to the target's; all are checked, none
+  /// The same for lists of fragments, whose offsets add to the target's. They are checked, and none
   /// is empty. The list may be destroyed when the call returns. The default starts one operation
   /// for each fragment.
   virtual Status put_fragments(const Target& to, Fragments fragments, Completion& done);
