@@ -274,7 +274,7 @@ Status DiskArrays::check(const SectionPair& pair, const Record& record, const En
     is_same = pair.disk_box.extent(dim) == pair.array_box.extent(other_dim(pair, dim));
   }
   return is_same ? Status()
-                 : wrong(fmt::format("sections {} and {} have other extents",
+                 : wrong(fmt::format("sections {} and {} have different extents",
                                      text_of(pair.array_box), text_of(pair.disk_box)));
 }
 
@@ -334,7 +334,8 @@ Status DiskArrays::transfer(const SectionPair& pair, Direction direction) {
     return wrong(fmt::format("{} is not a handle of an array", pair.array));
   }
   TESSERA_RETURN_IF_ERROR(check(pair, *record, *entry, direction));
-  // What was put before is there, and so is what this puts when it is over.
+  // The first fence completes earlier puts of all processes, the last one the puts of this
+  // transfer.
   rma::Job& job = Session::current()->job();
   TESSERA_RETURN_IF_ERROR(agreed(job.fence_all()));
   Status moved = transfer_chunks(pair, *record, *entry, direction);
