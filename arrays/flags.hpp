@@ -32,8 +32,8 @@ struct Flag {
 /// peer_lost.
 rma::Status raise_flag(const Flag& flag, std::int32_t value);
 
-/// One-sided. Puts the elements of `box`, and then raises the flag, which any member may own: a
-/// rank that sees the flag sees the whole box. Complete: `from` may be reused at return. Errors: as
+/// One-sided. Puts the elements of `box`, and then raises the flag. Any member may own the flag; a
+/// rank that sees it sees the whole box. Complete: `from` may be reused at return. Errors: as
 /// put and raise_flag(); if the flag or the box is invalid, nothing is put. Cost between nodes: one
 /// message if the flag's owner owns the whole box and the box has at most 64 KiB; also a fence if
 /// another member owns some of it.

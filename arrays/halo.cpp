@@ -44,7 +44,8 @@ Status check_widths(const ArrayBase& array, const Extents& widths) {
   return {};
 }
 
-// The values that members compare. Wrong widths on one of them are that member's own error.
+// The values that members compare. If only one member's widths are wrong, that member's own check
+// reports it.
 struct ComparedOptions {
   unsigned long periodic = 0;
   unsigned long left_out = 0;
@@ -88,10 +89,10 @@ std::int32_t encode(const Status& reason, rma::WorldRank self) {
   return -1 - (rank * codes + static_cast<std::int32_t>(reason.code()));
 }
 
-Status decode(std::int32_t word, rma::WorldRank failed_rank) {
-  const std::int32_t told = -1 - word;
-  const rma::WorldRank rank{told / codes};
-  return Status::error_at(rank, static_cast<Code>(told % codes),
+Status decode(std::int32_t flag, rma::WorldRank failed_rank) {
+  const std::int32_t rank_and_code = -1 - flag;
+  const rma::WorldRank rank{rank_and_code / codes};
+  return Status::error_at(rank, static_cast<Code>(rank_and_code % codes),
                           fmt::format("rank {} stopped exchanging ghost cells because of rank {}",
                                       failed_rank.value, rank.value));
 }
@@ -151,15 +152,16 @@ Result<Halo> Halo::create(ArrayBase& array, const HaloOptions& options) {
       options.widths.ndims() == 0 ? array.distribution().ghosts() : options.widths;
   TESSERA_RETURN_IF_ERROR(attempt(check(array, options, widths)));
   const HaloPlan plan(array.distribution(), array.element_bytes(), options, widths);
-  const PackedHaloExchange mail(plan, array.team().rank(), max_message_bytes(array));
-  auto control = rma::Region::allocate(array.team(), mail.bytes(), {.name = name, .kind = "halo"});
+  const PackedHaloExchange packed(plan, array.team().rank(), max_message_bytes(array));
+  auto control =
+      rma::Region::allocate(array.team(), packed.bytes(), {.name = name, .kind = "halo"});
   if (!control.ok()) {
     return attempt(std::move(control).status());
   }
-  return Halo(array, plan, mail, std::move(control).take());
+  return Halo(array, plan, packed, std::move(control).take());
 }
 
-Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchange& mail,
+Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchange& packed,
            rma::Region control)
     : array_(array), control_(std::move(control)) {
   const TeamRank self = array.team().rank();
@@ -171,7 +173,7 @@ Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchang
       bytes_from_others_ += piece.shape.total_bytes();
     }
   }
-  for (const PackedHaloExchange::Sender& sender : mail.senders()) {
+  for (const PackedHaloExchange::Sender& sender : packed.senders()) {
     add_neighbour(plan, sender);
   }
   if (plan.copies_left_out()) {
@@ -215,8 +217,8 @@ void Halo::add_neighbour(const HaloPlan& plan, const PackedHaloExchange::Sender&
   neighbours_.push_back(std::move(neighbour));
 }
 
-rma::RemoteAddress Halo::word(TeamRank rank, const PackedHaloExchange::Sender& at,
-                              Word which) const {
+rma::RemoteAddress Halo::flag_address(TeamRank rank, const PackedHaloExchange::Sender& at,
+                                      FlagKind which) const {
   return control_.at(rank, at.flags + static_cast<std::uint64_t>(which) * sizeof(std::int32_t));
 }
 
@@ -225,21 +227,22 @@ std::uint64_t Halo::buffer_offset(const PackedHaloExchange::Sender& at) const {
   return *at.message_offset + (round_ % 2 == 0 ? 0 : at.message_bytes);
 }
 
-Status Halo::tell(const Neighbour& neighbour, Word which, std::int32_t value) {
-  return rma::raise_flag(array_->job(), word(neighbour.rank, neighbour.outgoing, which), value);
+Status Halo::set_flag(const Neighbour& neighbour, FlagKind which, std::int32_t value) {
+  return rma::raise_flag(array_->job(), flag_address(neighbour.rank, neighbour.outgoing, which),
+                         value);
 }
 
 // With packed messages a flag may be one round ahead, since their sender needs no flag from this
 // rank for the next round. Such a flag also means that this round's message arrived.
-Status Halo::wait_for(const Neighbour& neighbour, Word which, std::int32_t previous_round) {
+Status Halo::wait_for(const Neighbour& neighbour, FlagKind which, std::int32_t previous_round) {
   const rma::Team& team = array_->team();
   const rma::WorldRank writer = team.world_rank(neighbour.rank);
   const rma::Label label{.verb = "halo", .kind = "array", .name = array_->name()};
   TESSERA_ASSIGN_OR_RETURN(
-      const std::int32_t told,
-      rma::wait_for_flag_change(array_->job(), word(team.rank(), neighbour.incoming, which),
+      const std::int32_t value,
+      rma::wait_for_flag_change(array_->job(), flag_address(team.rank(), neighbour.incoming, which),
                                 previous_round, writer, &label));
-  return told > 0 ? Status() : decode(told, writer);
+  return value > 0 ? Status() : decode(value, writer);
 }
 
 // An even number of rounds, so that the two message buffers still alternate after a wrap-around.
@@ -270,14 +273,14 @@ Status Halo::check_usable() const {
 Status Halo::notify_ready(std::int32_t round) {
   for (const Neighbour& neighbour : neighbours_) {
     if (neighbour.unpacking.empty()) {
-      TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::ready, round));
+      TESSERA_RETURN_IF_ERROR(set_flag(neighbour, FlagKind::ready, round));
     }
   }
   return {};
 }
 
-// No neighbour mistakes this flag for that of the round before, which it has seen: its layers came
-// after it, and this rank has waited for them.
+// A neighbour can't mistake this flag for that of the previous round: it has seen that flag, since
+// it sent its layers after it and this rank has waited for them.
 Status Halo::post() {
   TESSERA_RETURN_IF_ERROR(explain(check_usable(), *array_));
   if (is_posted_) {
@@ -290,12 +293,14 @@ Status Halo::post() {
   return {};
 }
 
-// Ranks that wait for this rank would wait without end, since it is still alive.
+// Raises all flags with the reason. This rank is alive, so its neighbours would otherwise wait
+// forever.
 Status Halo::give_up(Status reason) {
-  const std::int32_t told = encode(reason, array_->job().rank());
+  const std::int32_t value = encode(reason, array_->job().rank());
   for (const Neighbour& neighbour : neighbours_) {
-    for (const Word which : {Word::ready, Word::arrived, Word::may_add, Word::added}) {
-      tell(neighbour, which, told).ignore("the neighbour may be the lost rank");
+    for (const FlagKind which :
+         {FlagKind::ready, FlagKind::arrived, FlagKind::may_add, FlagKind::added}) {
+      set_flag(neighbour, which, value).ignore("the neighbour may be the lost rank");
     }
   }
   // A rank that gave up may have freed its memory already; that must not be an error of the next
@@ -317,8 +322,8 @@ Status Halo::copy_own(std::span<const GhostPiece> pieces) {
   return {};
 }
 
-// Copies at the two ends of a dimension. If runs are short, both use some bytes of each cache line,
-// so they alternate through the array instead of one after the other. Requires: equal shapes.
+// Makes copies of equal shape at the two ends of a dimension. If runs are short, both copies use
+// bytes of the same cache lines; so some runs of one alternate with some runs of the other.
 Status Halo::copy_interleaved(std::span<const GhostPiece> pieces) {
   constexpr std::int64_t runs_at_a_time = 512;
   const std::byte* const slice = array_->region().local();
@@ -328,15 +333,15 @@ Status Halo::copy_interleaved(std::span<const GhostPiece> pieces) {
     return {};
   }
   rma::CopyShape::Level outer{1, 0, 0};
-  std::int64_t turn = 1;
+  std::int64_t step = 1;
   if (shape.levels > 0) {
     outer = shape.level[static_cast<std::size_t>(shape.levels - 1)];
-    turn = std::max<std::int64_t>(runs_at_a_time / (shape.runs() / outer.count), 1);
+    step = std::max<std::int64_t>(runs_at_a_time / (shape.runs() / outer.count), 1);
   }
-  for (std::int64_t done = 0; done < outer.count; done += turn) {
+  for (std::int64_t done = 0; done < outer.count; done += step) {
     if (shape.levels > 0) {
       shape.level[static_cast<std::size_t>(shape.levels - 1)].count =
-          std::min(turn, outer.count - done);
+          std::min(step, outer.count - done);
     }
     for (const GhostPiece& piece : pieces) {
       const auto to = piece.to + static_cast<std::uint64_t>(done * outer.remote_stride);
@@ -365,10 +370,10 @@ Status Halo::send_packed(const Neighbour& neighbour) {
                                      message_.data() + piece.packed_offset, piece.shape));
     bytes = piece.packed_offset + piece.shape.total_bytes();
   }
-  return rma::put_with_flag(array_->job(),
-                            control_.at(neighbour.rank, buffer_offset(neighbour.outgoing)),
-                            message_.data(), rma::CopyShape::contiguous(bytes),
-                            word(neighbour.rank, neighbour.outgoing, Word::arrived), round_);
+  return rma::put_with_flag(
+      array_->job(), control_.at(neighbour.rank, buffer_offset(neighbour.outgoing)),
+      message_.data(), rma::CopyShape::contiguous(bytes),
+      flag_address(neighbour.rank, neighbour.outgoing, FlagKind::arrived), round_);
 }
 
 Status Halo::unpack_message(const Neighbour& neighbour) {
@@ -411,10 +416,10 @@ Status Halo::exchange(Handle& puts) {
   TESSERA_RETURN_IF_ERROR(copy_own(own_pieces_));
   for (const Neighbour& neighbour : neighbours_) {
     if (neighbour.packing.empty()) {
-      TESSERA_RETURN_IF_ERROR(wait_for(neighbour, Word::ready, previous_round_));
+      TESSERA_RETURN_IF_ERROR(wait_for(neighbour, FlagKind::ready, previous_round_));
       const rma::CoalescingScope one_message(array_->job());
       puts.collect(put_layers(neighbour));
-      TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::arrived, round_));
+      TESSERA_RETURN_IF_ERROR(set_flag(neighbour, FlagKind::arrived, round_));
     }
   }
   return {};
@@ -425,7 +430,7 @@ Status Halo::finish(Handle puts) {
   Status status = puts.wait();
   for (auto neighbour = neighbours_.begin(); neighbour != neighbours_.end() && status.ok();
        ++neighbour) {
-    status = wait_for(*neighbour, Word::arrived, previous_round_);
+    status = wait_for(*neighbour, FlagKind::arrived, previous_round_);
     if (status.ok()) {
       status = unpack_message(*neighbour);
     }

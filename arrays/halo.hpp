@@ -109,16 +109,15 @@ class Halo {
 
   /// Collective. The reverse of update(): adds each ghost cell to the element that it copies, and
   /// makes it zero. So contributions that ranks have computed into their ghost cells, such as
-  /// charges of particles near a boundary, reach their owners; a cell that is the image of an
-  /// element several times adds to it each time. Cells outside the array in dimensions that are not
-  /// periodic, and those that an update leaves out, keep their values. A corner that an update
-  /// copies from a cell that it leaves out is added to the element of which both are images.
-  /// Complete: at return this
-  /// rank's elements have all contributions. Synchronises with neighbours only. Elements and ghost
-  /// cells must not be used meanwhile. Errors: as start(); also unsupported (elements that are not
-  /// numbers), invalid_argument (post() has already promised the ghost cells to an update). Cost
-  /// for each neighbour: three flags and an accumulate of its pieces. Sums of floating-point
-  /// numbers may differ in the last bits from run to run.
+  /// charges of particles near a boundary, reach their owners; if several ghost cells copy the same
+  /// element, all of them are added to it. Cells outside the array in dimensions that are not
+  /// periodic, and those that an update leaves out, keep their values. An update may copy a corner
+  /// from a cell that it leaves out; such a corner is added to the element that both copy.
+  /// Complete: at return this rank's elements have all contributions. Synchronises with neighbours
+  /// only. No rank may use its elements or ghost cells meanwhile. Errors: as start(); also
+  /// unsupported (elements that are not numbers), invalid_argument (post() has already promised the
+  /// ghost cells to an update). Cost for each neighbour: three flags and an accumulate of its
+  /// pieces. Sums of floating-point numbers may differ in the last bits from run to run.
   rma::Status accumulate();
 
   /// Notifies the neighbours that they may write this rank's ghost cells for the next update. Until
@@ -163,20 +162,21 @@ class Halo {
     std::shared_ptr<const ArrayBase> alias_;
   };
 
-  Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchange& mail,
+  Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchange& packed,
        rma::Region control);
   void add_neighbour(const HaloPlan& plan, const PackedHaloExchange::Sender& sender);
   void note_reads() const noexcept;
 
-  /// The flags of a neighbour in this rank's part of the control region. Each holds the number of
-  /// the last round in which the neighbour was ready, or its data had come; a value below zero says
-  /// why the neighbour gave up.
-  enum class Word : std::uint8_t { ready, arrived, may_add, added };
-  [[nodiscard]] rma::RemoteAddress word(rma::TeamRank rank, const PackedHaloExchange::Sender& at,
-                                        Word which) const;
+  /// The flags that a neighbour raises in this rank's slice of the control region. Each has the
+  /// number of the last round in which the neighbour was ready, or in which its data arrived. A
+  /// value below zero is the reason why the neighbour gave up.
+  enum class FlagKind : std::uint8_t { ready, arrived, may_add, added };
+  [[nodiscard]] rma::RemoteAddress flag_address(rma::TeamRank rank,
+                                                const PackedHaloExchange::Sender& at,
+                                                FlagKind which) const;
   [[nodiscard]] std::uint64_t buffer_offset(const PackedHaloExchange::Sender& at) const;
-  rma::Status tell(const Neighbour& neighbour, Word which, std::int32_t value);
-  rma::Status wait_for(const Neighbour& neighbour, Word which, std::int32_t previous_round);
+  rma::Status set_flag(const Neighbour& neighbour, FlagKind which, std::int32_t value);
+  rma::Status wait_for(const Neighbour& neighbour, FlagKind which, std::int32_t previous_round);
   [[nodiscard]] rma::Status check_usable() const;
   [[nodiscard]] static std::int32_t next_round(std::int32_t round) noexcept;
   rma::Status notify_ready(std::int32_t round);

@@ -80,9 +80,9 @@ Status Halo::add_layers(const Neighbour& neighbour, std::int32_t round) {
                                          reversed(piece.shape), one));
     }
   }
-  // Before the flag, so that it follows them on every transport.
+  // A flag follows only accumulates that are complete locally, so this rank waits before it.
   TESSERA_RETURN_IF_ERROR(adds.wait());
-  TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::added, round));
+  TESSERA_RETURN_IF_ERROR(set_flag(neighbour, FlagKind::added, round));
   for (const GhostPiece& piece : pieces) {
     TESSERA_RETURN_IF_ERROR(clear_ghosts(piece));
   }
@@ -95,17 +95,17 @@ Status Halo::add_back() {
   const std::int32_t previous = accumulate_round_;
   accumulate_round_ = next_round(previous);
   for (const Neighbour& neighbour : neighbours_) {
-    TESSERA_RETURN_IF_ERROR(tell(neighbour, Word::may_add, accumulate_round_));
+    TESSERA_RETURN_IF_ERROR(set_flag(neighbour, FlagKind::may_add, accumulate_round_));
   }
   for (const GhostPiece& piece : adds_directly_ ? own_adds_ : own_pieces_) {
     TESSERA_RETURN_IF_ERROR(add_own(piece));
   }
   for (const Neighbour& neighbour : neighbours_) {
-    TESSERA_RETURN_IF_ERROR(wait_for(neighbour, Word::may_add, previous));
+    TESSERA_RETURN_IF_ERROR(wait_for(neighbour, FlagKind::may_add, previous));
     TESSERA_RETURN_IF_ERROR(add_layers(neighbour, accumulate_round_));
   }
   for (const Neighbour& neighbour : neighbours_) {
-    TESSERA_RETURN_IF_ERROR(wait_for(neighbour, Word::added, previous));
+    TESSERA_RETURN_IF_ERROR(wait_for(neighbour, FlagKind::added, previous));
   }
   if (!adds_directly_) {
     for (const GhostPiece& piece : std::ranges::reverse_view(wraps_)) {

@@ -62,7 +62,8 @@ struct DatasetOptions {
   Extents chunk = {};
   int compression = 0;  ///< 0 none, 1 fast to 9 small (zlib's levels, as h5py's gzip)
   bool shuffle = true;  ///< sorts the bytes of elements before compression, which often helps
-  /// append(): the time of the step, for the XDMF file and the attribute "time" of the data set.
+  /// append(): the time of the step, for the XDMF file and the attribute "time" of the data set. In
+  /// the attribute, steps without a time have a NaN if a later step has one. write() ignores it.
   std::optional<double> time = {};
 };
 

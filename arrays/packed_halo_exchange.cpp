@@ -21,7 +21,7 @@ std::size_t total_bytes(const std::vector<GhostPiece>& pieces) {
   return bytes;
 }
 
-// IndexList pieces one after another in a message; `stride` and `offset` select the slice's side of
+// Lays pieces out one after another in a message; `stride` and `offset` select the slice's side of
 // a piece.
 std::vector<PackedPiece> pack_pieces(const std::vector<GhostPiece>& pieces,
                                      std::int64_t rma::CopyShape::Level::*stride,

@@ -87,7 +87,8 @@ class RaceCheck : public rma::OrderObserver {
     }
   }
 
-  // For arrays of other teams, this team's collective orders some of their members.
+  // A collective of one team also orders some members of other teams: begin_epoch() records it as
+  // an ordering call for these.
   void on_meeting(const rma::detail::TeamState& team) noexcept override {
     const std::lock_guard guard(mutex_);
     for (const auto& each : logs_) {
@@ -110,7 +111,7 @@ class RaceCheck : public rma::OrderObserver {
     return race;
   }
 
-  // Of all the team's arrays, so that its ordering calls aren't needed afterwards.
+  // Checks all arrays of the team together, so that recorded ordering calls can be dropped.
   Status check(rma::Team& team, Status& race) {
     return team.do_together([&] {
       const std::vector<std::shared_ptr<RaceLog>> logs = logs_of(team);
@@ -155,13 +156,13 @@ class RaceCheck : public rma::OrderObserver {
     TESSERA_ASSIGN_OR_RETURN(const auto races, find_races(job_, team, mine, known));
     for (const Race& each : races) {
       TESSERA_ASSIGN_OR_RETURN(const std::string first,
-                               place_of(team, logs, each.array, each.first, each.first_rank));
+                               site_of(team, logs, each.array, each.first, each.first_rank));
       TESSERA_ASSIGN_OR_RETURN(const std::string second,
-                               place_of(team, logs, each.array, each.second, each.second_rank));
-      tell(each,
-           fmt::format("{}: {}; {}: {}", to_string(each.first.kind), first,
-                       to_string(each.second.kind), second),
-           logs, race);
+                               site_of(team, logs, each.array, each.second, each.second_rank));
+      report(each,
+             fmt::format("{}: {}; {}: {}", to_string(each.first.kind), first,
+                         to_string(each.second.kind), second),
+             logs, race);
     }
     for (std::size_t at = 0; at < logs.size(); ++at) {
       logs[at]->drop_changes();
@@ -234,10 +235,11 @@ class RaceCheck : public rma::OrderObserver {
     log.orders = table.take();
   }
 
-  // Collective. Where a rank made an access. Only that rank can look it up.
-  Result<std::string> place_of(rma::Team& team, std::span<const std::shared_ptr<RaceLog>> logs,
-                               std::uint64_t array, const AccessRecord& access,
-                               rma::WorldRank rank) {
+  // Collective. The call site and the phase of an access, as text. Only the access's own rank can
+  // find them; it sends them to all.
+  Result<std::string> site_of(rma::Team& team, std::span<const std::shared_ptr<RaceLog>> logs,
+                              std::uint64_t array, const AccessRecord& access,
+                              rma::WorldRank rank) {
     constexpr std::size_t room = 256;
     std::array<char, room> text{};
     if (rank == job_.rank()) {
@@ -248,19 +250,19 @@ class RaceCheck : public rma::OrderObserver {
                                                            : site;
       }
       const std::string phase = rma::detail::path_of_phase(job_, access.phase);
-      const std::string place = fmt::format(
+      const std::string found = fmt::format(
           "{}{}{}", describe(site), phase.empty() ? "" : fmt::format(" in phase '{}'", phase),
           access.has_other_sites ? ", and elsewhere" : "");
-      std::copy_n(place.data(), std::min(place.size(), room - 1), text.data());
+      std::copy_n(found.data(), std::min(found.size(), room - 1), text.data());
     }
     TESSERA_RETURN_IF_ERROR(
         team.broadcast(std::as_writable_bytes(std::span(text)), team.team_rank(rank)));
     return std::string(text.data());
   }
 
-  // Without locks while the program's sink for messages runs: it may use arrays.
-  void tell(const Race& race, const std::string& places,
-            std::span<const std::shared_ptr<RaceLog>> logs, Status& first) {
+  // Holds no lock while the message is logged: the program's log sink may use arrays.
+  void report(const Race& race, const std::string& sites,
+              std::span<const std::shared_ptr<RaceLog>> logs, Status& first) {
     std::string array;
     for (const auto& log : logs) {
       const std::lock_guard guard(log->mutex_);
@@ -269,10 +271,10 @@ class RaceCheck : public rma::OrderObserver {
     const std::string text = text_of(race, array);
     if (fails_ && first.ok()) {
       first =
-          Status::error(Code::invalid_argument, fmt::format("{}; {}", text, places)).hint(remedy);
+          Status::error(Code::invalid_argument, fmt::format("{}; {}", text, sites)).hint(remedy);
     }
     if (!fails_ && race.finder == job_.rank()) {
-      job_.log().warning(fmt::format("{}; {}; {}", text, remedy, places));
+      job_.log().warning(fmt::format("{}; {}; {}", text, remedy, sites));
     }
   }
 
@@ -380,7 +382,7 @@ void RaceLog::note(AccessKind kind, const FieldBox& fields) noexcept {
   });
 }
 
-// In the order of their positions, so that neighbours form boxes.
+// Records elements in the order of their indices, so that neighbours are merged to boxes.
 void RaceLog::note(AccessKind kind, std::vector<Index> elements) noexcept {
   std::sort(elements.begin(), elements.end(), [](const Index& a, const Index& b) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
@@ -466,7 +468,8 @@ void RaceLog::end_use(std::uint64_t number) noexcept {
   });
 }
 
-// An access at any time since the access began, or since the last collective.
+// An access that may have happened at any time since the local access began, or since the last
+// collective if that was later.
 AccessRecord RaceLog::record_during_use(const Use& use, AccessKind kind,
                                         const Box& box) const noexcept {
   AccessRecord changed = make_record(kind, box);
@@ -489,8 +492,8 @@ void RaceLog::add_changes(Use& use, bool is_last) {
   }
 }
 
-// Marks the accesses since the last collective that later calls may have ordered before another
-// rank's operations.
+// Marks accesses of the epoch if this rank made an ordering call after them: the call may have
+// ordered them before another rank's operations.
 void RaceLog::end_epoch() noexcept {
   guarded([&] {
     for (Use& use : uses_) {
@@ -511,8 +514,8 @@ void RaceLog::end_epoch() noexcept {
 void RaceLog::drop_changes() noexcept {
   guarded([&] {
     for (Use& use : uses_) {
-      for (BlockSnapshot& shadow : use.snapshots) {
-        shadow.take_changes([](const Box& /*part*/) {});
+      for (BlockSnapshot& snapshot : use.snapshots) {
+        snapshot.take_changes([](const Box& /*part*/) {});
       }
     }
   });

@@ -5,10 +5,9 @@
 //     scalapack    the library ScaLAPACK, on a grid of ranks. It uses MPI: the job must be started
 //                  through MPI with all processes of MPI_COMM_WORLD, and the array's team must have
 //                  all ranks of the job.
-//     own          Tessera's implementation, which needs no MPI: any job, any team. A rank has
-//     whole
-//                  columns of the matrix (docs/decisions/0020), which suits tens of ranks, not
-//                  thousands.
+//     own          Tessera's implementation, which needs no MPI: any job, any team. Each rank has
+//                  whole columns of the matrix (docs/decisions/0020), which suits tens of ranks,
+//                  not thousands.
 //     automatic    ScaLAPACK if it can be used, else Tessera's implementation.
 //
 // Both work on a copy of their operands in their own layout, and copy the result back; an array

@@ -4,8 +4,7 @@
 //
 //     auto builder = SparseBuilder<double>::create(job, rows, columns, {.name = "A"}).value();
 //     for (… elements of this rank …) builder.add(triplets);        // no communication
-//     SparseMatrix<double> a = builder.assemble().value();          // sends entries to their
-//     owners
+//     SparseMatrix<double> a = builder.assemble().value();          // sends entries to owners
 //
 // Entries that are added more than once are summed, as finite elements need it, in the order of the
 // ranks that added them and of each rank's calls. So equal calls give equal bits. If each rank adds

@@ -82,7 +82,7 @@ Result<ByteBlocks> read_blocks(const NamedBuffer& buffer, const MemberBlocks& bl
   return read;
 }
 
-// For blocks that are written.
+// Checks that blocks that will be written do not overlap.
 Status check_disjoint(const ByteBlocks& blocks) {
   std::vector<std::size_t> order;
   for (std::size_t member = 0; member < blocks.size(); ++member) {
@@ -136,7 +136,7 @@ Status read_received(BlockSides& sides, const MemberBlocks& received, std::size_
   return received.offsets.empty() ? Status() : check_disjoint(sides.received);
 }
 
-// A whole buffer as the block of one member.
+// The blocks of a buffer that belongs to one member as a whole.
 ByteBlocks block_of(TeamRank member, std::size_t bytes, std::int32_t members) {
   ByteBlocks blocks(static_cast<std::size_t>(members));
   blocks[static_cast<std::size_t>(member.value)].bytes = bytes;
@@ -223,7 +223,7 @@ Status scatterv(Team& team, std::span<const std::byte> all, const MemberBlocks& 
 
 namespace {
 
-// Copies this member's block to its place, and broadcasts each.
+// Copies this member's block into `all`, and broadcasts the blocks one after another.
 Status broadcast_blocks(TeamState& state, std::span<const std::byte> own, std::span<std::byte> all,
                         const ByteBlocks& blocks) {
   const ByteBlock& mine = blocks[static_cast<std::size_t>(state.rank().value)];
@@ -240,7 +240,7 @@ Status broadcast_blocks(TeamState& state, std::span<const std::byte> own, std::s
   return {};
 }
 
-// As if all blocks were as long as the longest.
+// Gathers blocks that are padded to the length of the longest one.
 Status gather_padded(TeamState& state, std::span<const std::byte> own, std::span<std::byte> all,
                      const ByteBlocks& blocks, std::size_t longest) {
   return state.do_together([&]() -> Status {
@@ -307,7 +307,7 @@ Status allgatherv(Team& team, std::span<const std::byte> own, std::span<std::byt
 
 namespace {
 
-// What a reduction of no elements gives.
+// The result of a reduction of no elements.
 template <class T>
 T neutral(Reduction reduction) {
   if constexpr (RealElement<T>) {
@@ -346,7 +346,7 @@ class Scan {
   Scan(TeamState& state, ElementType type, Reduction reduction, ScanKind kind) noexcept
       : state_(state), type_(type), reduction_(reduction), kind_(kind) {}
 
-  // In chunks, so that what is received from all members stays small.
+  // Works in chunks, so that the buffer for all members' elements stays small.
   Status run(std::span<std::byte> elements) {
     constexpr std::size_t most_bytes = std::size_t{1} << 20U;
     constexpr std::size_t largest_element = 16;

@@ -16,10 +16,10 @@
 // Errors of all: those of Team::barrier(); invalid_argument (a block outside its buffer, blocks
 // that overlap where elements are written, wrong counts); no_memory.
 //
-// Cost of alltoallv, gatherv and scatterv: three synchronisations, and one for each piece. On a
-// node data are copied twice, through shared memory, between nodes they are put into that memory.
-// Each member has 1 MiB of it, or 1 KiB for each member if that is more; it is allocated at a
-// team's first such call and freed with the team.
+// Cost of alltoallv, gatherv and scatterv: three synchronisations, and one for each piece. Within a
+// node data are copied twice, through shared memory; between nodes they are put into that memory.
+// Each member has 1 MiB of it, or 1 KiB for each member of the team if that is more. It is
+// allocated at a team's first such call and freed with the team.
 #pragma once
 
 #include <cstddef>
@@ -73,21 +73,21 @@ Status allgatherv(Team& team, std::span<const std::byte> own, std::span<std::byt
 /// members before this one, in team order. The result is the same in each run. Cost: each member
 /// receives all members' elements, 1 MiB at a time.
 Status scan(Team& team, void* elements, std::int64_t count, ElementType type, Reduction reduction);
-/// The same without this member's own elements. On the first member they become the neutral ones:
+/// The same without this member's own elements. On the first member all elements become neutral:
 /// 0 for sums, 1 for products, the largest number or infinity for a minimum, and so on.
 Status exclusive_scan(Team& team, void* elements, std::int64_t count, ElementType type,
                       Reduction reduction);
 
 /// Collective, non-blocking. Starts a barrier or an allreduce; complete after Handle::wait(). Until
-/// then the elements belong to the library. Order: all members start these, and call the team's
+/// then the program must not use the elements. Order: all members start these, and call the team's
 /// other collectives, in the same order. If not, wait() returns invalid_argument on all members;
-/// the message has the places. Several may be outstanding, also beside a blocking collective of the
-/// team. Progress: a thread of each member, which sleeps if nothing is outstanding, performs them
-/// in this order. No member needs to call the library. If the system refuses the thread, or
-/// transport mpi has a lower level than MPI_THREAD_MULTIPLE, the call itself performs them. Errors,
-/// from wait(): those of Team::barrier() and allreduce(); closed if the job was stopped before, or
-/// with this one outstanding. Cost: at the first call, a thread and a further team of the same
-/// ranks.
+/// the message has the number of each member's call. Several may be outstanding, also during a
+/// blocking collective of the team. Progress: a thread of each member, which sleeps if nothing is
+/// outstanding, performs them in this order. No member needs to call the library. If the system
+/// refuses the thread, or transport mpi has a lower level than MPI_THREAD_MULTIPLE, the call itself
+/// performs them. Errors, from wait(): those of Team::barrier() and allreduce(); closed if the job
+/// was stopped before, or with this one outstanding. Cost: at the first call, a thread and a
+/// further team of the same ranks.
 [[nodiscard]] Handle barrier_async(Team& team);
 [[nodiscard]] Handle allreduce_async(Team& team, void* elements, std::int64_t count,
                                      ElementType type, Reduction reduction);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ArrayPart: the elements of an array that a box of a data set has, and the transfers between them.
+// ArrayPart: the part of an array that corresponds to a box of a data set, and the transfers
+// between the two.
 //
 // The box and the part have the same extents, except for those that are 1: an n x m array is the
 // box [7,8) x [0,n) x [0,m) of a data set with time steps.

@@ -134,7 +134,7 @@ void pack_array(Packer& packer, const StoredArray& array) {
   packer.add(array.type ? static_cast<int>(*array.type) : no_element_type);
   packer.add(array.is_opaque);
   packer.add(array.is_native);
-  packer.add(array.holders);
+  packer.add(array.compatible_types);
   packer.add(array.encoded_type);
   packer.add(array.element_bytes);
   packer.add(array.type_text);
@@ -161,7 +161,7 @@ StoredArray unpack_array(Unpacker& unpacker) {
   }
   array.is_opaque = unpacker.number<bool>();
   array.is_native = unpacker.number<bool>();
-  array.holders = unpacker.number<std::uint32_t>();
+  array.compatible_types = unpacker.number<std::uint32_t>();
   array.encoded_type = unpacker.list<std::byte>();
   array.element_bytes = unpacker.number<std::int64_t>();
   array.type_text = unpacker.text();

@@ -33,7 +33,7 @@ struct StoredArray {
   std::optional<rma::ElementType> type;
   bool is_opaque = false;
   bool is_native = false;               ///< its elements have exactly that type in the file
-  std::uint32_t holders = 0;            ///< bit i: ElementType(i) holds every value
+  std::uint32_t compatible_types = 0;   ///< bit i: ElementType(i) can hold every value
   std::vector<std::byte> encoded_type;  ///< libhdf5's description of the type in the file
   std::int64_t element_bytes = 0;       ///< in the file
   std::string type_text;                ///< in messages
@@ -43,7 +43,7 @@ struct StoredArray {
   std::vector<std::uint64_t> checksums;  ///< of pieces or chunks; empty in files of other programs
   std::int64_t offset = -1;  ///< of contiguous elements in the file, in bytes; −1: no elements
   std::string unreadable_reason;  ///< the reason if it can't be read; empty if it can
-  bool is_foreign = false;        ///< the reason is what others made, not damage
+  bool is_foreign = false;        ///< the reason is a feature of other programs, not damage
 
   Extents chunk;               ///< no dimensions: contiguous
   bool is_extendible = false;  ///< the first dimension is unlimited

@@ -11,7 +11,7 @@
 
 namespace tessera::arrays::detail {
 
-/// Memory for one state of a chunk, which does not move when it is used again.
+/// Memory for the bytes of a chunk. It grows if needed, and is used again for the next chunk.
 class ChunkBuffer {
  public:
   /// Makes room for `bytes` bytes; the content is lost if it had less. Errors: no_memory.

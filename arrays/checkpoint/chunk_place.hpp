@@ -11,7 +11,7 @@ struct ChunkPlace {
   std::uint64_t number = 0;    ///< in the grid of its data set
   std::uint64_t offset = 0;    ///< in the file, in bytes
   std::uint64_t bytes = 0;     ///< 0: it was never written
-  std::uint64_t mask = 0;      ///< of the filters that it skipped
+  std::uint64_t mask = 0;      ///< bit i: filter i was skipped
   std::uint64_t checksum = 0;  ///< of its bytes in the file; only of new chunks
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Writes chunks on all ranks. Each rank takes the next chunk from a counter, gets its elements,
-// compresses them, takes room in the file from another counter, and writes them there. So ranks
+// compresses them, reserves space in the file by another counter, and writes them there. So ranks
 // wait for no other rank, and chunks that compress slowly cause no imbalance.
 #pragma once
 

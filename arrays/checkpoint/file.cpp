@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* temporary_mark = ".tmp-";
 constexpr std::size_t token_digits = 16;
-constexpr std::size_t max_io_bytes = std::size_t{1}
-                                     << 30U;  // below what the kernel takes in a call
+// Below the kernel's limit for one call.
+constexpr std::size_t max_io_bytes = std::size_t{1} << 30U;
 
 Code code_of(int error) {
   switch (error) {

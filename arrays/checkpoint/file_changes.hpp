@@ -43,9 +43,9 @@ struct FileChanges {
 };
 
 /// A description of everything in the file that `old` describes, which is null for a new file, and
-/// of the changes. All of it except the superblock lies at `start` or after that. Requires: so does
-/// no element. Errors: internal, with libhdf5's message; no_memory. Cost: about two microseconds
-/// for each chunk in the file.
+/// of the changes. All of it except the superblock lies at `start` or after that. Requires: no
+/// element lies there. Errors: internal, with libhdf5's message; no_memory. Cost: about two
+/// microseconds for each chunk in the file.
 rma::Result<FileImage> describe_again(FileImage* old, const FileChanges& changes,
                                       std::uint64_t start);
 

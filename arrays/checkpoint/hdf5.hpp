@@ -59,7 +59,7 @@ class Hdf5Writer {
 };
 
 /// Errors: protocol if libhdf5 can't read the image, or if its HDF5 part does not end where the
-/// file or its guard says; unsupported for another format.
+/// file or its trailer says; unsupported for another format.
 rma::Result<Catalog> read_catalog(FileImage& image, const std::string& path);
 
 /// Where chunks [first, last) of a range lie in the file. Errors: protocol for a chunk beyond the

@@ -135,7 +135,7 @@ class Describer {
     return at == changes_.arrays.end() ? nullptr : &*at;
   }
 
-  // The elements stay where they are.
+  // Copies the description of a data set. Its elements keep their offsets in the file.
   Status copy_set(hid_t from, const std::string& path) {
     const ChangedArray* const change = change_of(path);
     const Hdf5Id type(H5Dget_type(from));
@@ -233,7 +233,7 @@ class Describer {
     return write_attribute(set.get(), "tessera_distribution_numbers", stored.distribution_numbers);
   }
 
-  // Before old ones are copied, so that new values stay.
+  // Requires: is called before copy_attributes(), which keeps attributes that already exist.
   Status set_attributes(const std::string& path, hid_t object) {
     for (const ChangedAttribute& change : changes_.attributes) {
       if (without_slash(change.object) == without_slash(path)) {
@@ -246,7 +246,7 @@ class Describer {
   FileImage* old_;
   const FileChanges& changes_;
   FileImage image_;
-  Hdf5Id file_;  // declared so that it ends before the image that it writes to
+  Hdf5Id file_;  // after image_, so that it is closed before the image is destroyed
 };
 
 }  // namespace

@@ -42,11 +42,11 @@ Hdf5Id complex_of() {
   return is_made ? std::move(type) : Hdf5Id();
 }
 
-// The values of a number's type: whole numbers with a number of bits, or floats.
+// The range of a type of numbers: integers of some bits, or floats.
 struct NumberRange {
   bool is_float = false;
   bool has_sign = true;
-  std::int64_t bits = 0;  // of a whole number with its sign, or of a float's fraction
+  std::int64_t bits = 0;  // of an integer, including its sign, or of a float's fraction
   std::int64_t min_exponent = 0;
   std::int64_t max_exponent = 0;
 };
@@ -85,7 +85,7 @@ NumberRange range_of() {
   }
 }
 
-// True if each value of the one type is a value of the other.
+// True if each value of one type is a value of the other.
 bool holds_all(const NumberRange& to, const NumberRange& from) {
   const std::int64_t digits = from.bits - (from.has_sign ? 1 : 0);
   if (from.is_float) {
@@ -111,15 +111,15 @@ Hdf5Id part_of_complex(hid_t type) {
   return is_pair ? std::move(real) : Hdf5Id();
 }
 
-// Bit i: ElementType(i) holds each value of the type, which is a number or a complex number.
-std::uint32_t holders_of(hid_t type) {
+// Bit i: ElementType(i) can hold every value of the type; 0 for types other than numbers.
+std::uint32_t compatible_types_of(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
   const Hdf5Id part = part_of_complex(type);
   if (kind != H5T_INTEGER && kind != H5T_FLOAT && !part.is_valid()) {
     return 0;
   }
   const NumberRange from = range_of(part.is_valid() ? part.get() : type);
-  std::uint32_t holders = 0;
+  std::uint32_t types = 0;
   for (int i = 0; i < rma::element_type_count; ++i) {
     const bool holds = rma::dispatch(static_cast<ElementType>(i), [&]<class T>(rma::Tag<T>) {
       if constexpr (rma::ComplexElement<T>) {
@@ -128,17 +128,17 @@ std::uint32_t holders_of(hid_t type) {
         return !part.is_valid() && holds_all(range_of<T>(), from);
       }
     });
-    holders |= holds ? 1U << static_cast<unsigned>(i) : 0U;
+    types |= holds ? 1U << static_cast<unsigned>(i) : 0U;
   }
-  return holders;
+  return types;
 }
 
-// The smallest type that holds each value; of two of the same size, a whole number.
-std::optional<ElementType> smallest(std::uint32_t holders) {
+// The smallest type that holds each value; of an integer and a float of the same size, the integer.
+std::optional<ElementType> smallest(std::uint32_t compatible_types) {
   std::optional<ElementType> best;
   for (int i = 0; i < rma::element_type_count; ++i) {
     const auto element = static_cast<ElementType>(i);
-    const bool is_possible = (holders >> static_cast<unsigned>(i) & 1U) != 0;
+    const bool is_possible = (compatible_types >> static_cast<unsigned>(i) & 1U) != 0;
     if (is_possible && (!best || rma::size_of(element) < rma::size_of(*best) ||
                         (rma::size_of(element) == rma::size_of(*best) && rma::is_integer(element) &&
                          !rma::is_integer(*best)))) {
@@ -237,7 +237,7 @@ void recognise(hid_t given, StoredArray& array) {
     if (H5Tequal(type, type_of_element(element).get()) > 0) {
       array.type = element;
       array.is_native = true;
-      array.holders = holders_of(type);
+      array.compatible_types = compatible_types_of(type);
       array.type_text = rma::to_string(element);
       return;
     }
@@ -245,8 +245,8 @@ void recognise(hid_t given, StoredArray& array) {
   array.is_opaque = H5Tget_class(type) == H5T_OPAQUE;
   array.type_text =
       array.is_opaque ? fmt::format("{}-byte elements", bytes) : describe(type, bytes);
-  array.holders = array.encoded_type.empty() ? 0 : holders_of(type);
-  array.type = smallest(array.holders);
+  array.compatible_types = array.encoded_type.empty() ? 0 : compatible_types_of(type);
+  array.type = smallest(array.compatible_types);
 }
 
 }  // namespace tessera::arrays::detail

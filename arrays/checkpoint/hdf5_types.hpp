@@ -18,7 +18,7 @@ Hdf5Id type_of(const StoredArray& array);
 /// The type of an array's elements.
 Hdf5Id type_of_element(rma::ElementType element);
 
-/// Sets what describes the elements of an HDF5 type: type, is_opaque, is_native, holders,
+/// Sets what describes the elements of an HDF5 type: type, is_opaque, is_native, compatible_types,
 /// encoded_type, element_bytes and type_text; or unreadable_reason if they can't be read.
 void recognise(hid_t type, StoredArray& array);
 

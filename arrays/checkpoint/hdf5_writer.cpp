@@ -26,7 +26,7 @@ Hdf5Id contiguous_layout() {
 
 struct Hdf5Writer::State {
   FileImage image;
-  Hdf5Id file;  // declared so that it ends before the image that it writes to
+  Hdf5Id file;  // after the image, so that it is closed before the image is destroyed
 };
 
 Status check_hdf5() {

@@ -9,8 +9,8 @@
 //     written     the fragments that libhdf5 wrote, by offset; nothing else takes memory. After
 //                 begin_at() all but the superblock, which is at 0, lies after that offset, so that
 //                 a new description never overwrites an old one
-//     guarded     the same, read from a file and verified
-//     unguarded   a file of another program: every read goes to the file
+//     verified    the same, read from a file whose trailer has the right checksum
+//     unverified  a file without a trailer: every read goes to the file
 //
 // Threads: one at a time.
 #pragma once
@@ -37,12 +37,12 @@ class FileImage {
 
   /// An empty image.
   FileImage() = default;
-  /// An unguarded image. Requires: `file` outlives the image.
+  /// An unverified image. Requires: `file` outlives the image.
   FileImage(const File& file, std::uint64_t bytes) noexcept : file_(&file), end_(bytes) {}
 
   /// Copies bytes in, over existing ones. Errors: no_memory.
   rma::Status write(std::uint64_t offset, std::span<const std::byte> from) noexcept;
-  /// Whether a write found no memory, which libhdf5 does not pass on.
+  /// True if a write found no memory; libhdf5 does not report that.
   [[nodiscard]] bool lacked_memory() const noexcept { return lacked_memory_; }
   /// Copies bytes out; zeros where nothing was written. Errors: those of the file.
   rma::Status read(std::uint64_t offset, std::span<std::byte> to) const noexcept;
@@ -50,7 +50,7 @@ class FileImage {
   /// The end of the file, in bytes.
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
   void set_end(std::uint64_t end) noexcept { end_ = end; }
-  /// The end that libhdf5 states, which the file itself contains.
+  /// The end of the file as libhdf5 writes it into the superblock.
   [[nodiscard]] std::uint64_t superblock_end() const noexcept { return superblock_end_; }
   void set_superblock_end(std::uint64_t end) noexcept { superblock_end_ = end; }
   /// Where descriptions begin; see above. Unset again after the last one.
@@ -61,7 +61,8 @@ class FileImage {
   /// what it writes there is discarded, since the ranks write elements themselves.
   void place_elements(std::optional<ByteRange> range) noexcept { placed_ = range; }
   [[nodiscard]] const std::optional<ByteRange>& placed_elements() const noexcept { return placed_; }
-  /// In trace mode, libhdf5's reads of elements are not carried out: traced() is the last of them.
+  /// In trace mode a read of elements by libhdf5 reads nothing; traced() is the range of the last
+  /// one.
   void trace_elements(bool is_on) noexcept { is_traced_ = is_on; }
   [[nodiscard]] bool is_traced() const noexcept { return is_traced_; }
   void set_traced(const ByteRange& range) noexcept { traced_ = range; }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "arrays/call_signature.hpp"
@@ -29,7 +30,7 @@ namespace {
 
 // The superblock has a page of its own.
 constexpr std::uint64_t page_bytes = 4096;
-constexpr std::size_t sector_bytes = 512;  // which devices write completely or not at all
+constexpr std::size_t sector_bytes = 512;  // devices write a sector completely or not at all
 constexpr std::int64_t piece_bytes = std::int64_t{1} << 20;
 // libhdf5's limit.
 constexpr std::int64_t max_chunk_bytes = (std::int64_t{1} << 32U) - 1;
@@ -273,7 +274,7 @@ Result<OutputState::Plan> OutputState::plan(const ArrayBase& array, const Sectio
   plan.box = Box::whole(stored.extents);
   if (is_step && (extents.ndims() >= max_dims || volume(extents) == 0)) {
     return invalid(extents.ndims() >= max_dims
-                       ? fmt::format("a step may have {} dimensions", max_dims - 1)
+                       ? fmt::format("a step has at most {} dimensions", max_dims - 1)
                        : "a step needs elements");
   }
   const StoredArray* const old = is_step ? known_.catalog.find(name) : nullptr;
@@ -413,7 +414,7 @@ Status OutputState::record(const Plan& plan, std::vector<ChunkPlace> places,
   return change([&](KnownFile& known) -> Status {
     add_groups(known, plan.groups);
     StoredArray stored = plan.stored;
-    // An older data set without checksums gets none.
+    // If the earlier chunks have no checksums, the new ones get none.
     const std::int64_t older = piece_count(stored) - std::ssize(places);
     if (is_leader(team_) && std::ssize(stored.checksums) == (plan.is_new ? 0 : older)) {
       for (const ChunkPlace& place : places) {
@@ -424,9 +425,12 @@ Status OutputState::record(const Plan& plan, std::vector<ChunkPlace> places,
     if (is_leader(team_)) {
       add_change(known.changes, stored, plan.is_new, places);
     }
-    if (time) {
+    if (time && stored.is_extendible) {
+      // Earlier steps without a time have a NaN.
       std::vector<double> times = times_of(known.catalog, stored.name);
-      times.resize(static_cast<std::size_t>(stored.extents[0]), *time);
+      times.resize(static_cast<std::size_t>(stored.extents[0]),
+                   std::numeric_limits<double>::quiet_NaN());
+      times.back() = *time;
       change_attribute(known, {stored.name, time_attribute, std::move(times)}, is_leader(team_));
     }
     return {};
@@ -521,7 +525,7 @@ Status OutputState::flush() {
 
 Status OutputState::complete_as_leader() {
   TESSERA_ASSIGN_OR_RETURN(const std::int64_t end, end_->next(0));
-  end_of_file_ = static_cast<std::uint64_t>(end);  // what isn't described yet stays
+  end_of_file_ = static_cast<std::uint64_t>(end);  // after all elements that ranks have written
   const std::uint64_t start = (end_of_file_ + 7) / 8 * 8;
   TESSERA_ASSIGN_OR_RETURN(FileImage image,
                            describe_again(image_ ? &*image_ : nullptr, known_.changes, start));
@@ -536,14 +540,14 @@ Status OutputState::complete_as_leader() {
       TESSERA_RETURN_IF_ERROR(file_.write_at(offset, bytes));
     }
   }
-  const std::vector<std::uint64_t> guard = trailer_with_front(image);
-  const auto guard_bytes = std::as_bytes(std::span(guard));
-  TESSERA_RETURN_IF_ERROR(file_.write_at(image.end(), guard_bytes));
-  TESSERA_RETURN_IF_ERROR(file_.resize(image.end() + guard_bytes.size()));
+  const std::vector<std::uint64_t> trailer = trailer_with_header(image);
+  const auto trailer_bytes = std::as_bytes(std::span(trailer));
+  TESSERA_RETURN_IF_ERROR(file_.write_at(image.end(), trailer_bytes));
+  TESSERA_RETURN_IF_ERROR(file_.resize(image.end() + trailer_bytes.size()));
   TESSERA_RETURN_IF_ERROR(file_.sync());
   // 2. The superblock, in one write within one sector. From then on the file is the new one.
   TESSERA_RETURN_IF_ERROR(file_.write_at(0, superblock.second));
-  end_of_file_ = image.end() + guard_bytes.size();
+  end_of_file_ = image.end() + trailer_bytes.size();
   image_ = std::move(image);
   known_.changes = FileChanges();
   TESSERA_RETURN_IF_ERROR(file_.sync());

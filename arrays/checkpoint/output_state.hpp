@@ -53,7 +53,7 @@ class OutputState {
 
  private:
   /// What a call writes: the data set as it will be, the box of it that is new, and the groups that
-  /// the file lacks.
+  /// must be made for it.
   struct Plan {
     StoredArray stored;
     Box box;
@@ -96,8 +96,8 @@ class OutputState {
   File file_;
   KnownFile known_;
   std::optional<Counter> next_chunk_;
-  std::optional<Counter> end_;  // of what the file holds, with what isn't flushed
-  bool has_changes_ = true;     // a new file is written even if it has nothing
+  std::optional<Counter> end_;  // the end of all written elements, flushed or not, in bytes
+  bool has_changes_ = true;     // a new file is written even if it is empty
   bool is_in_place_ = false;
   bool is_over_ = false;
   pid_t maker_ = 0;

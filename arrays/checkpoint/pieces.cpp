@@ -66,7 +66,7 @@ struct Piece {
   std::size_t bytes;
 };
 
-// Moves the elements of a piece that the part has.
+// Starts to move those elements of a piece that the part has.
 Handle start(const Transfer& transfer, const ArrayPart& part, const StoredArray& stored,
              const Piece& piece, std::byte* buffer) {
   const auto bytes = static_cast<std::int64_t>(part.array().element_bytes());
@@ -85,9 +85,10 @@ Handle start(const Transfer& transfer, const ArrayPart& part, const StoredArray&
   return all;
 }
 
+// Pieces are counted from 1 in messages.
 std::string describe(const StoredArray& stored, std::int64_t number) {
   const Piece piece(stored, number);
-  return fmt::format("piece {} of {} of array '{}' (elements {} to {})", number,
+  return fmt::format("piece {} of {} of array '{}' (elements {} to {})", number + 1,
                      piece_count(stored), stored.name,
                      to_string(index_of_linear(stored.extents, piece.first)),
                      to_string(index_of_linear(stored.extents, piece.last - 1)));

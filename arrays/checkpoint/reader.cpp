@@ -37,7 +37,7 @@ std::string name_of(std::optional<rma::ElementType> type, std::int64_t element_b
 Status check_type(const StoredArray& stored, const ElementKind& element) {
   const auto& type = element.type;
   const auto bytes = static_cast<std::int64_t>(element.bytes);
-  const bool fits = type ? (stored.holders >> static_cast<unsigned>(*type) & 1U) != 0
+  const bool fits = type ? (stored.compatible_types >> static_cast<unsigned>(*type) & 1U) != 0
                          : stored.is_opaque && stored.element_bytes == bytes;
   return fits ? Status()
               : invalid(fmt::format("it holds {}, not {}", stored.type_text, name_of(type, bytes)))
@@ -46,8 +46,8 @@ Status check_type(const StoredArray& stored, const ElementKind& element) {
                         "(Checkpoint::info)");
 }
 
-// A value that all members with the same file get: its length and its first and last bytes, which
-// differ if anything except elements differs.
+// A value that is equal on members that opened the same file: its length, and a checksum of its
+// first and last bytes. These differ if any description in the file differs.
 Result<std::array<std::uint64_t, 2>> identity_of(const File& file) {
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, description_end(file));
   std::array<std::byte, 128> both = {};
@@ -57,7 +57,7 @@ Result<std::array<std::uint64_t, 2>> identity_of(const File& file) {
   return std::array<std::uint64_t, 2>{size, checksum(both)};
 }
 
-// Chunks whose places are known at a time, on all ranks: about 1 MiB.
+// The offsets of this number of chunks are broadcast at a time: about 1 MiB.
 constexpr std::int64_t chunks_at_a_time = 32768;
 
 std::string list_names(const std::vector<std::string>& names) {
@@ -234,7 +234,7 @@ Status CheckpointState::read(const StoredArray& stored, const ArrayPart* part) {
   return part == nullptr ? team_.agree(own_status) : part->array().sync(std::move(own_status));
 }
 
-// The members agree after each batch, so all end with the same one.
+// Members agree after each batch, so that all stop after the same one.
 Status CheckpointState::read_all_chunks(const StoredArray& stored, const ArrayPart* part,
                                         const ElementConverter& converter) {
   const Box box = part == nullptr ? Box::whole(stored.extents) : part->stored();

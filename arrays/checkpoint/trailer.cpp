@@ -21,7 +21,7 @@ using rma::Status;
 
 constexpr std::uint64_t trailer_format = 1;
 constexpr std::array<char, 8> mark = {'T', 'E', 'S', 'S', 'E', 'R', 'A', '\n'};
-constexpr std::array<char, 8> front_mark = {'t', 'e', 's', 's', 'e', 'r', 'a', '\n'};
+constexpr std::array<char, 8> header_mark = {'t', 'e', 's', 's', 'e', 'r', 'a', '\n'};
 constexpr std::array<unsigned char, 8> hdf5_mark = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 constexpr std::size_t footer_words = 5;
@@ -64,14 +64,14 @@ std::vector<std::uint64_t> trailer_words(const FileImage& image) {
   return words;
 }
 
-// The guard with a front, if a file has one.
-struct Front {
+// Where a trailer with a header begins and ends.
+struct TrailerRange {
   std::uint64_t hdf5_end = 0;
-  std::uint64_t guard_end = 0;
+  std::uint64_t trailer_end = 0;
 };
 
 // The superblock, of version 2 or 3, has the end of the HDF5 part after two other offsets.
-Result<std::optional<Front>> find_front(const File& file, std::uint64_t size) {
+Result<std::optional<TrailerRange>> find_header(const File& file, std::uint64_t size) {
   struct Superblock {
     std::array<unsigned char, 8> mark;
     unsigned char version;
@@ -79,31 +79,32 @@ Result<std::optional<Front>> find_front(const File& file, std::uint64_t size) {
     std::array<unsigned char, 16> addresses;
     std::array<unsigned char, 8> end;
   } superblock = {};
-  std::array<std::uint64_t, 2> front = {};
-  if (size < sizeof superblock + sizeof front) {
-    return std::optional<Front>();
+  std::array<std::uint64_t, 2> header = {};
+  if (size < sizeof superblock + sizeof header) {
+    return std::optional<TrailerRange>();
   }
   TESSERA_RETURN_IF_ERROR(file.read_at(0, std::as_writable_bytes(std::span(&superblock, 1))));
   const std::uint64_t end = little_endian(std::bit_cast<std::uint64_t>(superblock.end));
   const bool has_end = superblock.mark == hdf5_mark && superblock.version >= 2 &&
                        superblock.version <= 3 && superblock.sizes_and_flags[0] == word_bytes;
-  if (!has_end || end > size - sizeof front) {
-    return std::optional<Front>();
+  if (!has_end || end > size - sizeof header) {
+    return std::optional<TrailerRange>();
   }
-  TESSERA_RETURN_IF_ERROR(file.read_at(end, std::as_writable_bytes(std::span(front))));
-  if (front[0] != std::bit_cast<std::uint64_t>(front_mark)) {
-    return std::optional<Front>();
+  TESSERA_RETURN_IF_ERROR(file.read_at(end, std::as_writable_bytes(std::span(header))));
+  if (header[0] != std::bit_cast<std::uint64_t>(header_mark)) {
+    return std::optional<TrailerRange>();
   }
-  const std::uint64_t length = little_endian(front[1]);
-  if (length > size - end - sizeof front) {
-    return Status::error(Code::protocol,
-                         fmt::format("{} is damaged: its guard ends beyond the file", file.path()))
+  const std::uint64_t length = little_endian(header[1]);
+  if (length > size - end - sizeof header) {
+    return Status::error(
+               Code::protocol,
+               fmt::format("{} is damaged: its trailer ends beyond the file", file.path()))
         .hint("the file is truncated; use another one");
   }
-  return std::optional<Front>(Front{end, end + sizeof front + length});
+  return std::optional<TrailerRange>(TrailerRange{end, end + sizeof header + length});
 }
 
-// The guard's words, verified; unset if the file has no guard.
+// The trailer's words, verified; empty if the file has no trailer.
 Result<std::vector<std::uint64_t>> read_words(const File& file, std::uint64_t size) {
   std::vector<std::uint64_t> words(footer_words);
   if (size < footer_bytes) {
@@ -116,14 +117,14 @@ Result<std::vector<std::uint64_t>> read_words(const File& file, std::uint64_t si
   }
   const std::uint64_t count = little_endian(words[2]);
   if (count > (size - footer_bytes) / (2 * word_bytes) || count > max_metadata_bytes) {
-    return damaged(file, fmt::format("its guard is too small for {} fragments", count));
+    return damaged(file, fmt::format("its trailer is too small for {} fragments", count));
   }
   words.resize(footer_words + 2 * static_cast<std::size_t>(count));
-  const std::size_t guard_bytes = words.size() * word_bytes;
+  const std::size_t trailer_bytes = words.size() * word_bytes;
   TESSERA_RETURN_IF_ERROR(
-      file.read_at(size - guard_bytes, std::as_writable_bytes(std::span(words))));
-  if (little_endian(words.back()) != checksum(bytes_of(words).first(guard_bytes - word_bytes))) {
-    return damaged(file, "the checksum of its guard differs");
+      file.read_at(size - trailer_bytes, std::as_writable_bytes(std::span(words))));
+  if (little_endian(words.back()) != checksum(bytes_of(words).first(trailer_bytes - word_bytes))) {
+    return damaged(file, "the checksum of its trailer differs");
   }
   const std::uint64_t format = little_endian(words[words.size() - footer_words + 1]);
   if (format != trailer_format) {
@@ -147,7 +148,7 @@ Status load(const File& file, const std::vector<std::uint64_t>& words, FileImage
     if (fragment.offset < min_offset || fragment.offset > image.end() ||
         fragment.bytes > image.end() - fragment.offset ||
         fragment.bytes > max_metadata_bytes - total) {
-      return damaged(file, "its guard lists bytes outside the file");
+      return damaged(file, "its trailer lists bytes outside the file");
     }
     min_offset = fragment.offset + fragment.bytes;
     total += fragment.bytes;
@@ -173,17 +174,17 @@ Status write_with_trailer(const File& file, const FileImage& image) {
   return file.write_at(image.end(), bytes_of(words));
 }
 
-std::vector<std::uint64_t> trailer_with_front(const FileImage& image) {
+std::vector<std::uint64_t> trailer_with_header(const FileImage& image) {
   std::vector<std::uint64_t> words = trailer_words(image);
-  words.insert(words.begin(), {std::bit_cast<std::uint64_t>(front_mark),
+  words.insert(words.begin(), {std::bit_cast<std::uint64_t>(header_mark),
                                little_endian(words.size() * word_bytes)});
   return words;
 }
 
 Result<std::uint64_t> description_end(const File& file) {
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
-  TESSERA_ASSIGN_OR_RETURN(const std::optional<Front> front, find_front(file, size));
-  return front ? front->guard_end : size;
+  TESSERA_ASSIGN_OR_RETURN(const std::optional<TrailerRange> range, find_header(file, size));
+  return range ? range->trailer_end : size;
 }
 
 Result<FileImage> read_image(const File& file) {
@@ -197,14 +198,14 @@ Result<FileImage> read_image(const File& file) {
 
 Result<std::optional<FileImage>> read_with_trailer(const File& file) {
   TESSERA_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
-  TESSERA_ASSIGN_OR_RETURN(const std::optional<Front> front, find_front(file, size));
-  const std::uint64_t guard_end = front ? front->guard_end : size;
-  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> words, read_words(file, guard_end));
+  TESSERA_ASSIGN_OR_RETURN(const std::optional<TrailerRange> range, find_header(file, size));
+  const std::uint64_t trailer_end = range ? range->trailer_end : size;
+  TESSERA_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> words, read_words(file, trailer_end));
   if (words.empty()) {
     return std::optional<FileImage>();
   }
   FileImage image;
-  image.set_end(front ? front->hdf5_end : size - words.size() * word_bytes);
+  image.set_end(range ? range->hdf5_end : size - words.size() * word_bytes);
   TESSERA_RETURN_IF_ERROR(load(file, words, image));
   return std::optional<FileImage>(std::move(image));
 }

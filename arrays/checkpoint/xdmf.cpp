@@ -98,7 +98,7 @@ std::optional<Field> field_of(const StoredArray& stored, const Extents& points) 
   return is_at_points || field.is_at_cells ? std::optional<Field>(field) : std::nullopt;
 }
 
-// Those of the grid, or else of the first data set that could be a field.
+// The extents of the grid, or else of the first data set that could be a field.
 std::optional<Extents> points_of(const Catalog& catalog, const UniformGrid& grid) {
   if (grid.points.ndims() > 0) {
     return grid.points;
@@ -155,11 +155,13 @@ class XdmfText {
   }
 
  private:
-  // The times of a field that has one for each step, or else the numbers of the steps.
+  // The times of a field that has a time for each step, or else the numbers of the steps.
   [[nodiscard]] std::vector<double> times_of_steps() const {
     for (const Field& field : fields_) {
       std::vector<double> times = field.is_series ? times_of(*field.stored) : std::vector<double>();
-      if (std::ssize(times) >= steps_) {
+      const bool has_all =
+          std::none_of(times.begin(), times.end(), [](double time) { return std::isnan(time); });
+      if (std::ssize(times) >= steps_ && has_all) {
         return times;
       }
     }

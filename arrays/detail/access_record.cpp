@@ -30,8 +30,8 @@ Progression along(const AccessRecord& access, int dim) noexcept {
   return {access.box.lo(dim), access.box.hi(dim), step};
 }
 
-// The first common number. Tries numbers of the sequence with the larger step; they repeat modulo
-// the smaller step, so that many attempts suffice.
+// The first common number. Tries numbers of the sequence with the larger step. Their remainders
+// modulo the smaller step repeat after at most that number of steps.
 std::optional<std::int64_t> first_common(const Progression& a, const Progression& b) noexcept {
   const Progression& wide = a.step >= b.step ? a : b;
   const Progression& narrow = a.step >= b.step ? b : a;
@@ -71,7 +71,7 @@ bool can_merge(const AccessRecord& a, const AccessRecord& b) noexcept {
                                                   : a.steps == b.steps && a.box == b.box;
 }
 
-// The merged access counts as ordered if either of them does.
+// The merged access is treated as ordered if either of the two is.
 bool merge(AccessRecord& into, const AccessRecord& other) noexcept {
   if (!can_merge(into, other)) {
     return false;
@@ -192,8 +192,9 @@ bool AccessList::add(const AccessRecord& access) {
   return true;
 }
 
-// Merges accesses with any calls between them; the merged ones then count as ordered more often.
-// Along each dimension, since boxes that follow each other along one may alternate with others.
+// Merges neighbouring accesses even if ordering calls lie between them; merged ones are then
+// treated as ordered more often. Does so along each dimension, since boxes that are neighbours
+// along one dimension may alternate with other boxes in the list.
 void AccessList::compact() {
   const std::uint32_t epoch =
       epoch_begin_ < access_records_.size() ? access_records_[epoch_begin_].epoch : none;

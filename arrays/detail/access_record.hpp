@@ -70,8 +70,8 @@ static_assert(std::is_trivially_copyable_v<AccessRecord>);
 [[nodiscard]] bool may_be_ordered(const AccessRecord& a, const AccessRecord& b,
                                   bool is_one_clock) noexcept;
 
-/// Accesses are added far more often than they are compared, so that an access is compared with one
-/// earlier access only: the last one of its kind from the same call. The others are merged if the
+/// Adding is fast, since it is far more frequent than comparing members' lists: a new access may be
+/// merged only with the last one of its kind from the same call. All others are merged when the
 /// list is full.
 class AccessList {
  public:

@@ -6,7 +6,7 @@
 
 namespace tessera::arrays::detail {
 
-// Where the entry is, or the empty slot where it belongs.
+// The slot of an object's entry, or the empty slot for it.
 std::size_t OrderTable::slot_of(std::uint64_t object, std::uint64_t epoch) const noexcept {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = rma::Label::mix(object, epoch) & mask;
@@ -89,7 +89,7 @@ OrderGraph::OrderGraph(std::vector<std::vector<OrderEntry>> by_member)
   }
 }
 
-void OrderGraph::reach(const OrderPlace& from, std::uint64_t age) {
+void OrderGraph::reach(const CallPosition& from, std::uint64_t age) {
   std::fill(reached_.begin(), reached_.end(), OrderEntry::never);
   reached_[from.member] = from.number;
   std::vector<std::size_t> changed{from.member};
@@ -117,7 +117,7 @@ void OrderGraph::reach(const OrderPlace& from, std::uint64_t age) {
   age_ = age;
 }
 
-bool OrderGraph::may_precede(const OrderPlace& from, const OrderPlace& to, std::uint64_t age) {
+bool OrderGraph::may_precede(const CallPosition& from, const CallPosition& to, std::uint64_t age) {
   if (age_ != age || from_.member != from.member || from_.number != from.number) {
     reach(from, age);
   }

@@ -18,7 +18,7 @@ struct LoggedAccess {
   std::uint64_t array = 0;
   bool is_strict = false;  ///< accumulates and atomic operations don't conflict
   AccessRecord access;
-  std::uint64_t age = 0;  ///< how many collectives of the team followed
+  std::uint64_t age = 0;  ///< number of the team's collectives since then
 
   friend bool operator==(const LoggedAccess&, const LoggedAccess&) = default;
 };

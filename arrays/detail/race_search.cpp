@@ -35,7 +35,7 @@ bool is_write_by_call(AccessKind kind) noexcept {
 // Compares this member's accesses with those of the others, as they arrive.
 class Search {
  public:
-  // `graph` is null if the objects that order members are not distinguished.
+  // `graph` is null if ordering objects are not distinguished.
   Search(const rma::Job& job, rma::Team& team, std::span<const LoggedAccess> mine,
          const std::set<RaceKind>& known, OrderGraph* graph)
       : job_(job),
@@ -99,14 +99,14 @@ class Search {
     });
   }
 
-  // Of an access of this member, in one dimension.
+  // The indices that one of this member's accesses covers along a dimension.
   struct Span {
     std::int64_t lo;
     std::int64_t hi;
     std::size_t at;
   };
 
-  // The spans in a dimension, by their beginnings.
+  // The spans of all own accesses along a dimension, sorted by their first index.
   [[nodiscard]] std::vector<Span> spans_in(int dim) const {
     std::vector<Span> spans;
     spans.reserve(mine_.size());
@@ -118,7 +118,8 @@ class Search {
     return spans;
   }
 
-  // In the dimension, of the first two, in which the boxes are farther apart.
+  // Sorts the spans along the first or the second dimension: the one in which boxes are farther
+  // apart, so that fewer pairs must be compared.
   void sort_spans() {
     bool have_two_dims = !mine_.empty();
     for (const LoggedAccess& each : mine_) {
@@ -143,8 +144,8 @@ class Search {
     }
   }
 
-  // Calls `act` with the index of each own access that meets the box in that dimension. Most pairs
-  // do not, so the others are not looked at.
+  // Calls `act` with the index of each own access whose span meets that of the box. Most pairs of
+  // boxes don't meet, so this saves most comparisons.
   template <class Act>
   void for_each_near(const Box& box, Act&& act) {
     const std::int64_t first = box.lo(dim_) - longest_;
@@ -209,8 +210,8 @@ class Search {
   const std::set<RaceKind>& known_;
   OrderGraph* graph_;
   std::vector<Span> spans_;
-  int dim_ = 0;               // of the spans
-  std::int64_t longest_ = 1;  // span
+  int dim_ = 0;               // the dimension of the spans
+  std::int64_t longest_ = 1;  // the length of the longest span
   bool has_local_writes_ = false;
   std::vector<bool> is_explained_;  // for local writes, by their index in mine_
   std::map<RaceKind, Race> races_;
@@ -250,7 +251,7 @@ Status exchange(rma::Team& team, Items mine, const std::vector<std::size_t>& cou
   return {};
 }
 
-// What members send first.
+// The first message of each member.
 struct LogSummary {
   std::size_t accesses = 0;
   std::size_t orders = 0;
@@ -274,7 +275,7 @@ LogSummary summary_of(const MemberLog& log) noexcept {
   return summary;
 }
 
-// The same on all members.
+// Whether accesses of any two members may conflict. The result is the same on all members.
 bool may_conflict(std::span<const LogSummary> members) noexcept {
   constexpr std::size_t compared_members = 64;
   if (members.size() > compared_members) {
@@ -302,8 +303,8 @@ std::vector<LoggedAccess> all_accesses(const MemberLog& log, std::size_t count) 
   return all;
 }
 
-// Collective. Null if it would not be complete: then objects are not distinguished. Members that
-// are not in the team may order its members, too.
+// Collective. Returns null if the graph would be incomplete: then objects are not distinguished. In
+// a team without all ranks it is, since ranks outside of the team may also order its members.
 Result<std::unique_ptr<OrderGraph>> make_graph(const rma::Job& job, rma::Team& team,
                                                std::span<const OrderEntry> mine,
                                                const std::vector<LogSummary>& sizes) {

@@ -49,8 +49,8 @@ struct Race {
 using RaceKind = std::pair<std::uint64_t, std::uint32_t>;
 
 /// Collective. Returns one race of each kind that is not in `known`, the same on all members, and
-/// adds these kinds to `known`. Cost: one allgather of some 200 bytes if these show that no
-/// accesses conflict, as most often; else several, of all accesses. Memory: at most 4 MiB for
+/// adds these kinds to `known`. Cost: one allgather of some 200 bytes, which mostly shows that no
+/// accesses conflict; otherwise several more, of all accesses. Memory: at most 4 MiB for
 /// accesses, and as much for ordering calls, for any number of members. Errors: those of
 /// collectives.
 rma::Result<std::vector<Race>> find_races(const rma::Job& job, rma::Team& team,

@@ -120,8 +120,8 @@ enum {
 /* Local. How blocks are assigned, the number of blocks along each dimension, and the grid of
  * members. If members have no grid of their own, it is the grid of blocks. `blocks` and `grid` have
  * room for TESSERA_MAX_DIMS numbers. Each result may be null. */
-int tessera_distribution_grid(const tessera_distribution* distribution, tessera_block_map* deal,
-                              int64_t blocks[], int64_t grid[]);
+int tessera_distribution_grid(const tessera_distribution* distribution,
+                              tessera_block_map* block_map, int64_t blocks[], int64_t grid[]);
 /* Local. A member's coordinates in the grid of members; there is room for TESSERA_MAX_DIMS numbers.
  * Errors: unsupported (members have no grid), out_of_range (a member outside the grid). */
 int tessera_distribution_coordinates(const tessera_distribution* distribution, int64_t member,
@@ -167,7 +167,7 @@ int tessera_array_duplicate(const tessera_array* array, const char* name, tesser
 /* Collective. Frees the memory; operations on it are complete. Sets *array to null. */
 int tessera_array_free(tessera_array** array);
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 /* Local, as all queries are. `extents`, `lo` and `hi` have room for the array's dimensions. */
 int tessera_array_ndims(const tessera_array* array, int64_t* ndims);
@@ -210,9 +210,9 @@ int tessera_array_accumulate_by(const tessera_array* array, const int64_t lo[], 
                                 tessera_accumulate_op op, const void* from, const int64_t strides[],
                                 tessera_handle** handle);
 
-/* One-sided. The same, non-blocking. A null handle becomes a new handle; a handle of pending
- * transfers takes this transfer too. The caller must wait for the handle, or detach it. Errors of
- * the transfer are returned by the wait. */
+/* One-sided. Non-blocking put, get and accumulate. A null handle becomes a new handle; a handle of
+ * pending transfers takes this transfer too. The caller must wait for the handle, or detach it.
+ * Errors of the transfer are returned by the wait. */
 int tessera_array_put_async(const tessera_array* array, const int64_t lo[], const int64_t hi[],
                             const void* from, const int64_t strides[], tessera_handle** handle);
 int tessera_array_get_async(const tessera_array* array, const int64_t lo[], const int64_t hi[],
@@ -231,8 +231,8 @@ int tessera_handle_test(tessera_handle* handle, int* done);
 /* One-sided. Hands the transfers to tessera_job_wait_all and the fences. Sets *handle to null. */
 int tessera_handle_detach(tessera_handle** handle);
 
-/* One-sided. Every steps[dim]-th element of a box. Here and below, the call blocks if `handle` is
- * null (not if it points to a null handle). */
+/* One-sided. The same for every steps[dim]-th element of a box. Here and below, the call blocks if
+ * `handle` is null (not if it points to a null handle). */
 int tessera_array_put_section(const tessera_array* array, const int64_t lo[], const int64_t hi[],
                               const int64_t steps[], const void* from, const int64_t strides[],
                               tessera_handle** handle);
@@ -248,8 +248,8 @@ int tessera_array_accumulate_section_by(const tessera_array* array, const int64_
                                         tessera_accumulate_op op, const void* from,
                                         const int64_t strides[], tessera_handle** handle);
 
-/* One-sided. A box that may reach over the ends of the dimensions whose bits, 1 << dim, are set in
- * `periodic`. The array is periodic in those dimensions. */
+/* One-sided. The same for a box that may reach over the ends of the dimensions whose bits, 1 <<
+ * dim, are set in `periodic`. The array is periodic in those dimensions. */
 int tessera_array_put_periodic(const tessera_array* array, const int64_t lo[], const int64_t hi[],
                                int64_t periodic, const void* from, const int64_t strides[],
                                tessera_handle** handle);
@@ -265,8 +265,9 @@ int tessera_array_accumulate_periodic_by(const tessera_array* array, const int64
                                          tessera_accumulate_op op, const void* from,
                                          const int64_t strides[], tessera_handle** handle);
 
-/* One-sided. `bytes` bytes from byte `offset` of each element. Local memory holds them side by
- * side, and its strides count them. For an accumulate `type` is the type of the field. */
+/* One-sided. The same for `bytes` bytes from byte `offset` of each element. Local memory holds
+ * these fields side by side, and its strides count fields. For an accumulate `type` is the type of
+ * the field. */
 int tessera_array_put_field(const tessera_array* array, const int64_t lo[], const int64_t hi[],
                             int64_t offset, int64_t bytes, const void* from,
                             const int64_t strides[], tessera_handle** handle);
@@ -282,7 +283,7 @@ int tessera_array_accumulate_field_by(const tessera_array* array, const int64_t 
                                       tessera_accumulate_op op, const void* from,
                                       const int64_t strides[], tessera_handle** handle);
 
-/* One-sided. One element. */
+/* One-sided. Put and get of one element. */
 int tessera_array_put_element(const tessera_array* array, const int64_t index[], const void* value);
 int tessera_array_get_element(const tessera_array* array, const int64_t index[], void* value);
 
@@ -330,7 +331,8 @@ int tessera_array_wait_for_flag(const tessera_array* flags, const int64_t index[
 int tessera_array_wait_for_flag_change(const tessera_array* flags, const int64_t index[],
                                        int32_t value, int64_t writer, int32_t* now);
 
-/* One-sided. `count` listed elements: `places` has their indices one after the other. */
+/* One-sided. Get, put and accumulate of `count` listed elements: `places` has their indices one
+ * after the other. */
 int tessera_array_gather(const tessera_array* array, int64_t count, const int64_t places[],
                          void* values);
 int tessera_array_scatter(const tessera_array* array, int64_t count, const int64_t places[],
@@ -386,7 +388,7 @@ int tessera_halo_update(tessera_halo* halo);
 /* Collective. The reverse: adds each ghost cell to the element that it is a copy of, and sets it to
  * zero. Errors: also unsupported (opaque elements), invalid_argument (after tessera_halo_post). */
 int tessera_halo_accumulate(tessera_halo* halo);
-/* Collective. The same in two steps. Until tessera_halo_finish, this rank must neither touch its
+/* Collective. An update in two steps. Until tessera_halo_finish, this rank must neither touch its
  * ghost cells nor change its own elements. */
 int tessera_halo_start(tessera_halo* halo);
 int tessera_halo_finish(tessera_halo* halo);

@@ -114,9 +114,9 @@ Result<Distribution> from_owners(const Extents& extents, const Starts& starts,
     cuts.push_back(cut);
   }
   TESSERA_ASSIGN_OR_RETURN(const auto members, team_ranks(count, owners));
-  TESSERA_ASSIGN_OR_RETURN(const BlockMap deal,
+  TESSERA_ASSIGN_OR_RETURN(const BlockMap map,
                            BlockMap::table(blocks, members, nranks, options.order));
-  return Distribution::create(cuts, deal, options);
+  return Distribution::create(cuts, map, options);
 }
 
 /// For queries about a member.
@@ -130,18 +130,18 @@ int query_member(const char* function, const tessera_distribution* distribution,
   });
 }
 
-Status write_coordinates(const BlockMap& deal, rma::TeamRank member, std::int64_t* coordinates) {
-  if (deal.kind() != BlockMapKind::grid && deal.kind() != BlockMapKind::cyclic_grid) {
+Status write_coordinates(const BlockMap& map, rma::TeamRank member, std::int64_t* coordinates) {
+  if (map.kind() != BlockMapKind::grid && map.kind() != BlockMapKind::cyclic_grid) {
     return Status::error(rma::Code::unsupported,
-                         "the members have no grid: " + arrays::to_string(deal))
+                         "the members have no grid: " + arrays::to_string(map))
         .hint("use tessera_distribution_block for the blocks of a member");
   }
-  if (member.value >= volume(deal.rank_grid())) {
+  if (member.value >= volume(map.rank_grid())) {
     return Status::error(rma::Code::out_of_range,
                          fmt::format("member {} is outside the grid of {} members", member.value,
-                                     arrays::to_string(deal.rank_grid())));
+                                     arrays::to_string(map.rank_grid())));
   }
-  copy_list(deal.coordinates(member), coordinates);
+  copy_list(map.coordinates(member), coordinates);
   return {};
 }
 
@@ -359,11 +359,11 @@ int tessera_distribution_layout(const tessera_distribution* distribution, tesser
   });
 }
 
-int tessera_distribution_grid(const tessera_distribution* distribution, tessera_block_map* deal,
-                              int64_t blocks[], int64_t grid[]) {
+int tessera_distribution_grid(const tessera_distribution* distribution,
+                              tessera_block_map* block_map, int64_t blocks[], int64_t grid[]) {
   return call_on(__func__, distribution, [&](const Distribution& asked) -> Status {
-    if (deal != nullptr) {
-      *deal = static_cast<tessera_block_map>(asked.block_map().kind());
+    if (block_map != nullptr) {
+      *block_map = static_cast<tessera_block_map>(asked.block_map().kind());
     }
     if (blocks != nullptr) {
       copy_list(asked.block_map().blocks(), blocks);

@@ -156,9 +156,9 @@ int tessera_team_alltoallv(const tessera_team* team, const void* send, const int
                            int64_t element_bytes);
 /* Collective. Sends `bytes` bytes to each member, and receives as many. */
 int tessera_team_alltoall(const tessera_team* team, const void* send, int64_t bytes, void* receive);
-/* Collective. Gathers `count` elements of each member at the root, or at all members. All counts
- * are the same on all members; offsets may differ. Other members than the root may pass null for
- * `all`, counts and offsets. */
+/* Collective. Gathers `count` elements of each member at the root, or at all members. In gatherv
+ * members other than the root may pass null for `all`, counts and offsets. In allgatherv all
+ * members give the same counts; offsets may differ. */
 int tessera_team_gatherv(const tessera_team* team, const void* own, int64_t count, void* all,
                          const int64_t counts[], const int64_t offsets[], int64_t element_bytes,
                          int64_t root);
@@ -177,7 +177,7 @@ int tessera_team_scan(const tessera_team* team, void* elements, int64_t count, t
 int tessera_team_exclusive_scan(const tessera_team* team, void* elements, int64_t count,
                                 tessera_type type, tessera_reduction reduction);
 /* Collective. Starts a barrier or an allreduce; it is complete after tessera_handle_wait. Until
- * then the elements belong to the library. The handle is as for tessera_array_put_async. All
+ * then the program must not use the elements. The handle is as for tessera_array_put_async. All
  * members start these and call the team's other collectives in the same order. They make progress
  * by themselves. Errors are returned by the wait. */
 int tessera_team_barrier_async(const tessera_team* team, tessera_handle** handle);

@@ -3,10 +3,10 @@
 // Internal. Converts the operands of linear algebra from C handles to matrices of their element
 // type, which is known only at run time.
 //
-//     return on_matrices(std::array{c, a, b}, chosen.status(), [&]<class T>(Tag<T>, const auto& of)
-//     {
+//     const auto act = [&]<class T>(Tag<T>, const auto& of) {
 //       return linalg::gemm(of.template patch<T>(0), of.template patch<T>(1), …);
-//     });
+//     };
+//     return on_matrices(std::array{c, a, b}, chosen.status(), act);
 //
 // The first matrix is the one whose team does the work. An error on one rank that the library below
 // cannot see is reported to that team.

@@ -3,10 +3,10 @@
 // Internal. Converts the operands of an operation on parts of arrays from C handles to arrays of
 // their element type, which is known only at run time.
 //
-//     return on_parts(__func__, std::array{result}, {value}, [&]<class T>(Tag<T>, const auto&
-//     given) {
+//     const auto act = [&]<class T>(Tag<T>, const auto& given) {
 //       return arrays::fill(given.template part<T>(0), number<T>(value));
-//     });
+//     };
+//     return on_parts(__func__, std::array{result}, {value}, act);
 //
 // The first part is the one whose team does the work. An error on one rank that the library below
 // cannot see is reported to that team.

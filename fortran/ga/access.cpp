@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Local access: where elements of this process, or of another on its node, are in memory. Memory is
-// coherent, so the release of an access does nothing.
+// Local access: the addresses of elements of this process, or of another process on its node.
+// Memory is coherent, so the release of an access does nothing.
 #include <fmt/format.h>
 
 #include "fortran/ga/cut.hpp"

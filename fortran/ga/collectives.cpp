@@ -39,8 +39,8 @@ std::optional<Reduction> reduction_of(std::string_view name, bool is_integer) no
   return {};
 }
 
-/// Of complex numbers only sums and products are what they seem; GA's other operators take real and
-/// imaginary parts as numbers of their own.
+/// Only sums and products treat a complex number as one number. As in GA, the other operators treat
+/// real and imaginary parts as separate numbers.
 struct Elements {
   ElementType type;
   std::int64_t count;

@@ -23,7 +23,7 @@ Status copy_patch(char trans, const Part& from, const Part& to) {
   return copy_part(from, to, !is_plain(trans));
 }
 
-// Both are of bounds alone, and don't depend on the order of dimensions.
+// The two functions below compare bounds only, so the order of dimensions doesn't matter.
 
 Result<bool> comp_patch(std::int64_t ndims_a, const IntOut& lo_a, const IntOut& hi_a,
                         std::int64_t ndims_b, const IntOut& lo_b, const IntOut& hi_b) {

@@ -70,7 +70,8 @@ Result<bool> keep(Record& record, Result<ArrayBase> made) {
   return true;
 }
 
-/// Adds a record, lets `act` allocate it, and takes it back if that fails. Returns the handle or 0.
+/// Adds a record, lets `act` allocate it, and removes it again if that fails. Returns the handle or
+/// 0.
 template <class Act>
 Result<std::int64_t> make(Plan plan, std::string_view name, const Act& act) {
   if (Session::current() == nullptr) {

@@ -26,13 +26,13 @@ Result<Starts> surface_cut(const Extents& extents, const Chunk& chunk, std::int6
 /// The starts of blocks of `block` elements along each dimension.
 Starts even_starts(const Extents& extents, const Extents& block);
 
-/// What block `number`, in Fortran's order of blocks, covers; it may be empty. Requires: it exists.
+/// The box of block `number`, in Fortran's order of blocks; it may be empty. Requires: it exists.
 Box block_box(const Starts& starts, const Extents& extents, std::int64_t number);
 /// The number of the block that has an element. Requires: the element exists.
 std::int64_t block_of(const Starts& starts, const Index& place);
 
-/// What GA's Distribution answers for a process, or for a block of an array that is not regular; an
-/// empty box for numbers that have nothing.
+/// The box that GA's Distribution returns for a process, or for a block of an array that is not
+/// regular; empty if the process or block has no elements.
 Box box_of_process(const Record& record, std::int64_t number);
 
 /// The coordinates of entry `number` of a grid, in Fortran's order of entries.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the generated entry points call: the reading of each kind of argument, and the frame that
-// catches errors. An entry point turns its arguments to the internal form (records.hpp) and calls
-// one operation of operations.hpp, so an operation is written once for all languages.
+// Functions that the generated entry points call: they read each kind of argument, and handle
+// errors. An entry point converts its arguments to the internal form (records.hpp) and calls one
+// operation of operations.hpp (generated, too), so an operation is written once for all languages.
 //
 // Operations return a Status or a Result. Errors end the program on all ranks, or with
 // TESSERA_GA_ERRORS=return the entry point returns 0, .false. or nothing (settings.hpp).
@@ -32,7 +32,7 @@ namespace tessera::ga {
 /// Local memory of a transfer, with strides in elements.
 using Memory = arrays::LocalBuffer;
 
-/// A member of each element of a type of the program's own, in bytes.
+/// A member of each element whose type the program registered, in bytes.
 struct Field {
   std::int64_t offset = 0;
   std::int64_t length = 0;
@@ -45,14 +45,14 @@ struct Numbers {
   std::int64_t count;
 };
 
-// The frame.
+// Errors.
 
-/// Reports an error of `function`; returns if errors are returned.
+/// Prints an error of `function`, and ends the program or, with TESSERA_GA_ERRORS=return, returns.
 void fail(const char* function, Status error) noexcept;
 void fail_no_memory(const char* function) noexcept;
 void fail_exception(const char* function, const char* what) noexcept;
 
-/// Runs `act`, which returns a Status.
+/// Runs `act`, which returns a Status, and passes its error or exception to the functions above.
 template <class Act>
 void enter(const char* function, const Act& act) noexcept {
   try {
@@ -66,7 +66,7 @@ void enter(const char* function, const Act& act) noexcept {
   }
 }
 
-/// For operations that answer .false. in Fortran and are errors in C.
+/// For operations whose failure is .false. in Fortran and an error in C.
 void require_done(const char* function, bool is_done) noexcept;
 
 // Arrays and groups.
@@ -74,7 +74,7 @@ void require_done(const char* function, bool is_done) noexcept;
 Status explain_array(std::int64_t handle);
 Status explain_record(std::int64_t handle);
 
-/// An array that is allocated.
+/// Finds an array that is allocated.
 inline Status find_array(std::int64_t handle, Record*& record) {
   record = Records::find(handle);
   if (record == nullptr || !record->is_allocated()) [[unlikely]] {
@@ -82,7 +82,7 @@ inline Status find_array(std::int64_t handle, Record*& record) {
   }
   return {};
 }
-/// A handle, whether its array is allocated or not.
+/// Finds an array by its handle; it need not be allocated.
 inline Status find_record(std::int64_t handle, Record*& record) {
   record = Records::find(handle);
   if (record == nullptr) [[unlikely]] {
@@ -96,7 +96,7 @@ inline int rank_of(const Record& record) noexcept {
   return record.ndims();
 }
 
-// Boxes and places.
+// Boxes and indices.
 
 /// Errors: out_of_range, in the caller's terms; invalid_argument for two pairs of bounds of an
 /// array of another number of dimensions.
@@ -106,7 +106,7 @@ Status explain_two(const Record& record);
 
 namespace detail {
 
-/// The box as it is given. Returns whether it is inside the array and not empty.
+/// Reads a box. Returns whether it is inside the array and not empty.
 template <Style style, std::integral I>
 bool read_box(const Extents& extents, const I* lo, const I* hi, Box& box) noexcept {
   const int ndims = extents.ndims();
@@ -126,13 +126,13 @@ bool read_box(const Extents& extents, const I* lo, const I* hi, Box& box) noexce
 
 }  // namespace detail
 
-/// A box that is inside the array and not empty.
+/// Reads a box that must be inside the array and not empty.
 template <Style style, std::integral I>
 Status take_box(const Record& record, const I* lo, const I* hi, Box& box) {
   return detail::read_box<style>(record.extents(), lo, hi, box) ? Status()
                                                                 : explain_box(record, box, style);
 }
-/// The same of a 2-D array; of a 1-D array, the second bounds are not read.
+/// The same for a 2-D array; for a 1-D array, the second bounds are not read.
 template <Style style>
 Status take_box_2(const Record& record, std::int64_t ilo, std::int64_t ihi, std::int64_t jlo,
                   std::int64_t jhi, Box& box) {
@@ -140,13 +140,13 @@ Status take_box_2(const Record& record, std::int64_t ilo, std::int64_t ihi, std:
   const std::int64_t hi[] = {ihi, jhi};
   return record.ndims() > 2 ? explain_two(record) : take_box<style>(record, lo, hi, box);
 }
-/// A box anywhere.
+/// Reads a box that may be outside the array, but not empty.
 template <Style style, std::integral I>
 Status take_free_box(const Record& record, const I* lo, const I* hi, Box& box) {
   detail::read_box<style>(record.extents(), lo, hi, box);
   return box.is_empty() ? explain_box(record, box, style) : Status();
 }
-/// The same of a 2-D array; of a 1-D array, the second bounds are not read.
+/// The same for a 2-D array; for a 1-D array, the second bounds are not read.
 template <Style style>
 Status take_free_box_2(const Record& record, std::int64_t ilo, std::int64_t ihi, std::int64_t jlo,
                        std::int64_t jhi, Box& box) {
@@ -154,13 +154,13 @@ Status take_free_box_2(const Record& record, std::int64_t ilo, std::int64_t ihi,
   const std::int64_t hi[] = {ihi, jhi};
   return record.ndims() > 2 ? explain_two(record) : take_free_box<style>(record, lo, hi, box);
 }
-/// In Fortran's order with indices from 0.
+/// The same with bounds in Fortran's order and from 0.
 inline Status take_view_box(const Record& record, std::int64_t ilo, std::int64_t ihi,
                             std::int64_t jlo, std::int64_t jhi, Box& box) {
   return take_free_box_2<Style::fortran>(record, ilo + 1, ihi + 1, jlo + 1, jhi + 1, box);
 }
 
-/// All of an array, or a box that is inside the array and not empty.
+/// Read an operand: all of an array, or a box that must be inside the array and not empty.
 inline Status take_whole(std::int64_t handle, Part& part) {
   TESSERA_RETURN_IF_ERROR(find_array(handle, part.record));
   part.box = part.record->box();
@@ -178,7 +178,7 @@ Status take_part_2(std::int64_t handle, std::int64_t ilo, std::int64_t ihi, std:
   return take_box_2<style>(*part.record, ilo, ihi, jlo, jhi, part.box);
 }
 
-/// An index anywhere.
+/// Reads an index, which may be outside the array.
 template <Style style, std::integral I>
 Index place_of(const Record& record, const I* at) noexcept {
   const int ndims = record.ndims();
@@ -197,7 +197,7 @@ Index place_of_2(const Record& record, std::int64_t i, std::int64_t j) noexcept 
   const std::int64_t at[max_dims] = {i, j, 1, 1, 1, 1, 1};
   return place_of<style>(record, at);
 }
-/// The index of an element of the array.
+/// Reads the index of an element of the array.
 template <Style style, std::integral I>
 Status take_place(const Record& record, const I* at, Index& place) {
   place = place_of<style>(record, at);
@@ -248,7 +248,7 @@ template <Style style, std::integral I>
 Chunk chunk_of(int ndims, const I* given) noexcept {
   return {numbers_of<style>(ndims, given)};
 }
-/// Two zeros mean no limit, as -1 does elsewhere.
+/// In two dimensions a zero means no limit, as -1 does in more dimensions.
 template <Style style>
 Chunk chunk_of_2(std::int64_t chunk1, std::int64_t chunk2) noexcept {
   const std::int64_t given[] = {chunk1 == 0 ? -1 : chunk1, chunk2 == 0 ? -1 : chunk2};
@@ -260,7 +260,7 @@ Status take_steps(const Record& record, const I* skip, Extents& steps) {
   steps = numbers_of<style>(record.ndims(), skip);
   return check_lengths(steps);
 }
-/// The box of the elements that are left of `box` if only each steps[dim]-th is taken.
+/// The box with as many elements along each dimension as every steps[dim]-th index of `box`.
 inline Box stepped(const Box& box, const Extents& steps) noexcept {
   Box rest = box;
   for (int dim = 0; dim < box.ndims(); ++dim) {

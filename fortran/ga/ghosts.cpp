@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ghost cells. Each process gets its own from their owners; all dimensions are periodic. As GA's,
-// updates of an array without ghost cells do nothing.
+// Ghost cells. Each process gets its ghost cells from the elements' owners; all dimensions are
+// periodic. As in GA, an update of an array without ghost cells has no effect.
 #include <fmt/format.h>
 
 #include <cstring>

@@ -24,7 +24,8 @@ Result<Session*> running_session() {
   return session;
 }
 
-/// Collective over `members`, in this order; others may call too.
+/// Collective over `members`, in this order. Other processes may call it too; they know the group,
+/// but aren't members.
 Result<std::int64_t> make_group(Session& session, std::vector<WorldRank> members) {
   std::vector<int> numbers;
   numbers.reserve(members.size());
@@ -103,7 +104,7 @@ Result<std::int64_t> cluster_nodeid() {
   return session->job().node_of(session->job().rank()).value;
 }
 
-// A negative number is the own node, as in ARMCI's domains.
+// A negative number means this process's node, as in ARMCI's domains.
 Result<std::int64_t> cluster_nprocs(std::int64_t node) {
   TESSERA_ASSIGN_OR_RETURN(const Session* const session, running_session());
   if (node < 0) {

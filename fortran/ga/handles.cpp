@@ -25,13 +25,13 @@ Status check_unallocated(const Record& record, std::string_view what) {
   return {};
 }
 
-/// For what has one number for each dimension.
+/// For properties that have one number for each dimension.
 Status check_dimensioned(const Record& record, std::string_view what) {
   TESSERA_RETURN_IF_ERROR(check_unallocated(record, what));
   if (record.extents().is_empty()) {
-    return Status::error(
-               Code::invalid_argument,
-               fmt::format("the {} of {} comes before its dimensions", what, record.describe()))
+    return Status::error(Code::invalid_argument,
+                         fmt::format("the {} of {} can't be set before its dimensions", what,
+                                     record.describe()))
         .hint("call GA_Set_data first");
   }
   return {};

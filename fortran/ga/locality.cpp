@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Where elements are. A regular array has at most one block on each process, and "process" is a
-// rank in the array's group. Of cyclic and tiled arrays, GA names blocks in place of processes.
+// rank in the array's group. For cyclic and tiled arrays, GA uses numbers of blocks instead.
 #include <fmt/format.h>
 
 #include <algorithm>

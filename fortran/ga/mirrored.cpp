@@ -25,7 +25,7 @@ Status check_distributed(const Record& record) {
 
 }  // namespace
 
-// As in GA, nothing happens to an array that is not mirrored.
+// As in GA, this has no effect on an array that is not mirrored.
 Status merge_mirrored(Record& record) {
   TESSERA_ASSIGN_OR_RETURN(const bool has_copies, is_mirrored(record));
   rma::Team world = Session::current()->job().world();

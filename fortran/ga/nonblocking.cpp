@@ -51,7 +51,7 @@ void release_slot(Slot& slot) {
   free_slots().push_back(&slot - slots().data());
 }
 
-// Slots of transfers that ended without a wait.
+// Releases the slots of transfers that are complete, though the program did not wait for them.
 Status take_back() {
   Status all;
   for (Slot& slot : slots()) {
@@ -93,7 +93,7 @@ Result<std::int64_t> free_slot() {
   return slot;
 }
 
-/// Calls `act` with the parts of `box` without the element at `place`.
+/// Calls `act` with the parts of `box` that remain without the element at `place`.
 template <class Act>
 void for_each_part_without(const Box& box, const Index& place, const Act& act) {
   Box rest = box;
@@ -176,8 +176,8 @@ Status nbacc(Record& record, const Box& box, const Memory& memory, const void* a
   return Requests::begin(request, record.array().accumulate_box_async(box, memory, scale));
 }
 
-// The box is complete at its owners before the element is put, which lets a process that polls it
-// read the box. An element inside of the box is left out of it until then.
+// The box is complete at its owners before the element is put. So a process that polls the element
+// can then read the box. If the element is inside the box, it is put last.
 Status nbput_notify(Record& record, const Box& box, const Memory& memory, Record& flags,
                     const Index& place, const void* value, const IntOut& request) {
   const arrays::ArrayBase& array = record.array();

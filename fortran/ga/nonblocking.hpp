@@ -2,10 +2,10 @@
 //
 // Requests: the transfers that GA's integer handles stand for.
 //
-// A handle is the number of a slot and of the slot's use; 0 stands for a transfer that was complete
-// from the start, as all on one node are. The table grows. When it would, slots whose transfers
-// have ended are used again: programs may drop handles. To wait for a handle that stands for
-// nothing does nothing.
+// A handle has the number of a slot, and how often the slot was used. The handle 0 is a transfer
+// that was complete from the start, as all transfers within a node are. Programs may drop handles:
+// before the table grows, slots of completed transfers are used again. A wait for a handle without
+// a transfer returns at once.
 //
 // Threads: one at a time.
 #pragma once

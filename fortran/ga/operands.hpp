@@ -32,7 +32,7 @@ inline bool is_plain(char trans) noexcept {
 /// as arrays::copy(); invalid_argument for other elements, or another number of them.
 Status copy_part(const Part& from, const Part& to, bool is_reversed = false);
 
-/// An array that no handle names. Its destructor frees it, collectively.
+/// A temporary array, which has no handle. Its destructor frees it, collectively.
 class Temporary {
  public:
   /// Collective over the group of `like`. An array of zeros with the extents of its box, and

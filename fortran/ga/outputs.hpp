@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where operations write their answers: places in the caller's memory, with the caller's integers,
-// order of dimensions and first index. An operation sets internal values; nothing else knows of
-// languages.
+// Outputs: an operation sets results in the internal form, and outputs write them to the caller's
+// memory, with the caller's integers, order of dimensions and first index. No other code depends on
+// the caller's language.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@ namespace tessera::ga {
 /// first dimension fastest.
 enum class Style : std::uint8_t { c, fortran };
 
-/// An integer of the caller, or a list of them; it may be read too.
+/// An integer variable of the caller, or a list of integers; they can be read too.
 class IntOut {
  public:
   IntOut() = default;
@@ -210,8 +210,8 @@ class TypeOut : public StyledOut<TypeOut> {
   }
 };
 
-/// The place of elements in this process's memory: an address, or an index from 1 into MA's array
-/// of the type.
+/// The location of elements in this process's memory: an address, or an index from 1 into MA's
+/// array of the type.
 class PointerOut {
  public:
   static PointerOut pointer(void* at) noexcept { return {at, nullptr}; }
@@ -226,7 +226,8 @@ class PointerOut {
   F* index_;
 };
 
-/// A text of the caller: of C with room for GA's longest name, or Fortran's, padded with blanks.
+/// A text variable of the caller: in C with room for GA's longest name, in Fortran padded with
+/// blanks.
 class TextOut {
  public:
   explicit TextOut(char* text) noexcept : text_(text), length_(0), is_c_(true) {}

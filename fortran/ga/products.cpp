@@ -41,7 +41,7 @@ class Vectors {
     return add(record, Box({0}, {box.volume()}), box.extents());
   }
 
-  // The same of a patch of a vector, as one column.
+  // The same for a patch of a vector, as a matrix of one column.
   Result<Record*> take_column(Record& record, const Box& given) {
     return add(record, given, Extents{1, given.extent(0)});
   }
@@ -167,8 +167,8 @@ Plane plane_of(const GivenPatch& operand, int row_dim, int column_dim) {
   return plane;
 }
 
-// The matrices that a patch can be, the one that GA tries first at the front: two if it is longer
-// than one element in one dimension, which is neither the first nor the last.
+// The planes of the array that a patch can be, in the order in which GA tries them. If only one
+// dimension of the patch is longer than one element, it can be the rows or the columns.
 Result<std::vector<Plane>> planes_of(const GivenPatch& operand) {
   const int ndims = operand.record->ndims();
   const Box& box = *operand.given;

@@ -9,12 +9,12 @@ namespace tessera::ga {
 
 namespace {
 
-// Of elements that came from other nodes, on each process.
+// The size of each process's cache of elements from other nodes.
 constexpr std::size_t cache_bytes = std::size_t{64} << 20;
 
 }  // namespace
 
-// read_only: each node has a copy. read_cache: each process keeps what came from other nodes.
+// read_only: each node has a copy. read_cache: each process caches elements from other nodes.
 Status set_property(Record& record, std::string_view property) {
   arrays::ArrayBase& array = record.array();
   if (array.access_mode() != rma::AccessMode::any) {

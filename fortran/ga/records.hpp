@@ -53,7 +53,7 @@ struct Group {
   std::vector<rma::WorldRank> members = {};
   /// The rank of this process; -1 if it is not a member.
   std::int64_t rank = -1;
-  /// Its number as a group of ARMCI, which has the communicator.
+  /// The number of the ARMCI group with the same processes, which has the communicator.
   ARMCI_Group below = rma::armci::Groups::world;
 
   [[nodiscard]] std::int64_t size() const noexcept {
@@ -64,8 +64,8 @@ struct Group {
   [[nodiscard]] Status check_member() const;
 };
 
-/// Where the blocks of each dimension begin, as GA programs give and see them: entries may be
-/// equal, which makes empty blocks. No entries: not given.
+/// The index at which each block begins, for each dimension, as GA programs give and see them.
+/// Equal entries make empty blocks. No entries: not given.
 struct Starts {
   std::array<std::vector<std::int64_t>, max_dims> of;
 
@@ -74,7 +74,7 @@ struct Starts {
   [[nodiscard]] Extents blocks(int ndims) const;
 };
 
-/// The least lengths of blocks that a program asks for; none: GA's default cut.
+/// The minimum lengths of blocks that a program requests; none: GA's default cut.
 struct Chunk {
   Extents lengths = {};
 
@@ -89,7 +89,7 @@ enum class ArrayLayout : std::uint8_t {
   tiled_irregular,  ///< the same with given starts
 };
 
-/// What a program has said of an array before it is allocated.
+/// The properties that a program has set before the array is allocated.
 struct Plan {
   Type type = Type::c_double;
   Extents extents = {};  ///< empty: ga_set_data was not called
@@ -158,7 +158,7 @@ inline Part part_of(Record& record, const Box& box) {
 /// The process's table. It is empty without a session.
 class Records {
  public:
-  /// Null for a handle that is none.
+  /// Null for an invalid handle.
   static Record* find(std::int64_t handle) noexcept {
     const auto slot = static_cast<std::uint64_t>(handle) - static_cast<std::uint64_t>(first_handle);
     return slot < count ? slots[slot] : nullptr;

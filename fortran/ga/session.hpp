@@ -19,7 +19,8 @@
 
 namespace tessera::ga {
 
-/// What hot functions read without a session: ranks in the default group.
+/// This process's rank in the default group and the group's size, for functions that must be fast;
+/// −1 without a session.
 struct Ranks {
   std::int64_t own = -1;
   std::int64_t count = -1;

@@ -44,8 +44,8 @@ Status solve_by_lu(bool is_transposed, const Record& a, const Record& b, Method 
                        matrix_of<double>(b), {.method = method});
 }
 
-// Calls `act`, which takes options; its failure for a matrix that is not positive definite is a
-// result.
+// Calls act(options). Returns 0, or LAPACK's info if the matrix is not positive definite, which is
+// not an error here.
 template <class Act>
 Result<std::int64_t> info_of(Triangle triangle, const Act& act) {
   std::int64_t info = 0;

@@ -52,7 +52,7 @@ constexpr std::int64_t first_code = code_of(Type::c_char);
 constexpr std::int64_t first_own = code_of(Type::first_own);
 constexpr std::int64_t last_own = code_of(Type::last_own);
 
-// The bytes of the program's own types; 0: free. One thread at a time writes.
+// The bytes of an element of each registered type; 0: free. One thread at a time writes.
 std::array<std::size_t, last_own - first_own + 1> own_type_bytes{};
 
 const Known* find_known(Type type) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Type: GA's codes of element types, as its C interface has them. Fortran's codes are converted
-// where a call comes in and where a code goes out, so that only these are inside.
+// Type: GA's codes of element types, as its C interface has them. Entry points and outputs convert
+// Fortran's codes, so all other code has C's codes only.
 #pragma once
 
 #include <cstddef>
@@ -40,31 +40,31 @@ enum class Type : std::int32_t {
   f_scpl,
   f_dcpl,
   c_longlong,
-  first_own = 1017,  ///< of types that the program registers
+  first_own = 1017,  ///< first code of types that the program registers
   last_own = 1255,
   /// The type of Fortran INTEGER.
   fortran_integer = sizeof(F) == sizeof(int) ? c_int : c_long,
 };
 
-/// C's code of the same elements; other codes are returned as they are.
+/// C's code for the same elements; other codes are returned as they are.
 Type from_fortran(std::int64_t code) noexcept;
 std::int64_t to_fortran(Type type) noexcept;
 
-/// The bytes of an element; 0 for a code that is none.
+/// The bytes of an element; 0 for an invalid code.
 std::size_t size_of(Type type) noexcept;
 /// "double", "int" and the like, for messages and for GA's texts.
 std::string_view to_string(Type type) noexcept;
-/// Errors: invalid_argument for a code that is none.
+/// Errors: invalid_argument for an invalid code.
 rma::Result<arrays::ElementKind> element_kind(Type type);
 /// The arithmetic type of elements. Errors: invalid_argument for other types.
 rma::Result<rma::ElementType> element_type(Type type);
 
-/// Types of the program's own, all of them.
+/// The types that the program has registered.
 class OwnTypes {
  public:
   /// The lowest free code; -1 if all are used.
   static std::int64_t add(std::int64_t bytes) noexcept;
-  /// 0, or -1 for a code that can't be one, or -2 for one that is free.
+  /// Returns 0; −1 if the code is outside the range of such types; −2 if no type has it.
   static std::int64_t remove(std::int64_t code) noexcept;
 };
 

@@ -48,8 +48,8 @@ std::vector<OwnedBlock> blocks_of(const Array& array, const py::object& of) {
   if (!of.is_none()) {
     const int rank = parse_int32(of, "rank");
     if (rank < 0 || rank >= array.team().size()) {
-      refuse_index(fmt::format("{}: rank {} of a team of {}", array.base().describe(), rank,
-                               array.team().size()));
+      refuse_index(fmt::format("{}: there is no rank {} in its team of {}", array.base().describe(),
+                               rank, array.team().size()));
     }
     add(rma::TeamRank{rank});
     return blocks;

@@ -2,8 +2,8 @@
 //
 // Internal. The local side of transfers: NumPy arrays.
 //
-// Sources are used in place if they have the array's dtype and neighbours along their last
-// dimension are neighbours in memory; else a copy is made. Destinations are always used in place.
+// Sources are used in place if they have the array's dtype and are contiguous along their last
+// dimension; otherwise a copy is made. Destinations are always used in place.
 #pragma once
 
 #include <pybind11/numpy.h>

@@ -75,7 +75,7 @@ Locks make_locks(const std::shared_ptr<SharedJob>& job, std::int64_t count,
 Lock lock_at(const Locks& locks, std::int64_t number) {
   const std::int64_t counted = number < 0 ? number + locks.count : number;
   if (counted < 0 || counted >= locks.count) {
-    refuse_index(fmt::format("lock {} of {}", number, locks.count));
+    refuse_index(fmt::format("there is no lock {}; there are {}", number, locks.count));
   }
   return {locks, counted};
 }

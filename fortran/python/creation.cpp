@@ -35,7 +35,7 @@ rma::Atomics atomics_of(const std::string& text) {
   if (text == "device") {
     return rma::Atomics::device;
   }
-  refuse(fmt::format("atomics='{}'", text), "choices: separate, strict, device");
+  refuse(fmt::format("atomics='{}' is not possible", text), "choices: separate, strict, device");
 }
 
 /// The options of all functions here.
@@ -156,7 +156,8 @@ std::shared_ptr<Array> from_numpy(const std::shared_ptr<SharedJob>& job, const p
   Status own = status_of([&] {
     const int chosen = root.is_none() ? -1 : parse_int32(root, "root");
     if (!root.is_none() && (chosen < 0 || chosen >= team.size())) {
-      refuse_index(fmt::format("root={} of a team of {}", chosen, team.size()));
+      refuse_index(
+          fmt::format("root={} is not a member of the team, which has {}", chosen, team.size()));
     }
     if (root.is_none() || chosen == team.rank().value) {
       all = dtype.is_none() ? numpy.attr("asarray")(elements)

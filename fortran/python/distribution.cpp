@@ -105,8 +105,8 @@ Distribution scalapack(const py::object& shape, const py::object& block, const p
 
 void check_rank(const Distribution& distribution, std::int64_t rank) {
   if (rank < 0 || rank >= distribution.nranks()) {
-    refuse_index(
-        fmt::format("rank {} of a distribution over {} ranks", rank, distribution.nranks()));
+    refuse_index(fmt::format("there is no rank {} in a distribution over {} ranks", rank,
+                             distribution.nranks()));
   }
 }
 

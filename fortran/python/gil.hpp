@@ -16,8 +16,8 @@
 
 namespace tessera::python {
 
-/// For threads that Python ends by pthread_exit() because it ends itself: destructors of ours would
-/// not survive that.
+/// Sleeps until the process ends. When Python exits, it ends a thread that waits for the GIL by
+/// pthread_exit(). Its forced unwinding must not leave a destructor, which would end the process.
 [[noreturn]] inline void stay_until_exit() noexcept {
   for (;;) {
     ::pause();

@@ -33,7 +33,7 @@ PeriodicDims dims_of(const Array& array, const py::object& given, const char* wh
     return given.cast<bool>() ? PeriodicDims().set() : PeriodicDims();
   }
   if (!py::isinstance<py::sequence>(given) || static_cast<int>(py::len(given)) != ndims) {
-    refuse(fmt::format("{}={} of {}", what, repr_of(given), array.base().describe()),
+    refuse(fmt::format("{}={} does not fit {}", what, repr_of(given), array.base().describe()),
            fmt::format("give True, False, or a tuple of {} of them", ndims));
   }
   PeriodicDims dims;

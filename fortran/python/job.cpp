@@ -225,7 +225,8 @@ void define_queries(JobClass& job) {
           "node_of",
           [](SharedJob& self, std::int32_t rank) {
             if (rank < 0 || rank >= self.rma().size()) {
-              refuse_index(fmt::format("rank {} of a job of {}", rank, self.rma().size()));
+              refuse_index(
+                  fmt::format("there is no rank {} in a job of {}", rank, self.rma().size()));
             }
             return self.rma().node_of(rma::WorldRank{rank}).value;
           },

@@ -2,10 +2,10 @@
 //
 // Internal. tessera.Job and tessera.Team, and when collective objects are freed.
 //
-// The library frees an array when its members free it together. Python destroys objects when it
-// likes, on each rank at another time. So the end of a Python object only says that this rank does
-// not use it any more (Releases::drop). Its memory is freed when all members have said so, at the
-// next collective call that makes an object, and at Job.barrier().
+// The library frees an array when its members free it together. But Python destroys objects at
+// different times on different ranks. So the end of a Python object only records that this rank no
+// longer uses it (Releases::drop). When all members have recorded that, the next collective call
+// that makes an object, or Job.barrier(), frees the memory.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -26,7 +26,7 @@
 
 namespace tessera::python {
 
-/// The objects of a job that this rank does not use any more.
+/// The objects of a job that this rank no longer uses.
 ///
 /// Members of a team make its objects together, so the number of an object in the order of their
 /// creation is the same on all of them. Threads: any.
@@ -37,7 +37,7 @@ class Releases {
 
   /// Local. The number of the object that the members of `team` have just made.
   std::uint64_t enroll(const rma::Team& team);
-  /// Local. This rank does not use the object any more.
+  /// Local. Records that this rank no longer uses the object.
   void drop(const rma::Team& team, std::uint64_t number, Free free);
   /// Collective. Frees what all members have dropped. Call it without the GIL.
   rma::Status collect(rma::Team& team);
@@ -53,7 +53,7 @@ class Releases {
   OfTeam& of(const rma::Team& team);
 
   std::mutex mutex_;
-  std::map<TeamKey, OfTeam, std::owner_less<>> teams_;  ///< an address would be used again
+  std::map<TeamKey, OfTeam, std::owner_less<>> teams_;  ///< not by address, which can be reused
 };
 
 /// The C++ part of tessera.Job. Objects of the job keep it alive.
@@ -102,7 +102,7 @@ rma::Team team_of(SharedJob& job, const py::object& given);
 
 /// Collective. Call it, without the GIL, before every call that makes an object of a team: it frees
 /// what all members have dropped. `kind` and `name` are for the text if members call different
-/// functions: "create array 'A'". `own` is an error that this member found in its arguments; then
+/// functions: "create array 'A'". `own` is an error that this member found in its arguments: then
 /// no member makes the object, and all get the error.
 rma::Status prepare_to_make(SharedJob& job, rma::Team& team, std::string_view kind,
                             std::string_view name, rma::Status own = {});

@@ -41,8 +41,8 @@ py::object broadcast(rma::Team& team, const py::object& object, rma::TeamRank ro
   std::vector<std::byte> bytes;
   const Status own = status_of([&] {
     if (root.value < 0 || root.value >= team.size()) {
-      refuse_index("root=" + std::to_string(root.value) + " of a team of " +
-                   std::to_string(team.size()));
+      refuse_index("root=" + std::to_string(root.value) +
+                   " is not a member of the team, which has " + std::to_string(team.size()));
     }
     if (is_root) {
       const py::bytes text = pickled(object);

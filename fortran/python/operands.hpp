@@ -80,8 +80,8 @@ py::array_t<T> to_numpy(const std::vector<T>& values) {
   return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
-/// What the module has beside jobs and arrays, in private functions that the package's Python
-/// calls.
+/// Define the other functions of the module. They are private; the package's Python code calls
+/// them.
 void define_operations(py::module_& module);
 void define_linear_algebra(py::module_& module);
 void define_sparse(py::module_& module);

@@ -44,7 +44,8 @@ MemoryOrder parse_order(const std::string& text) {
   if (text == "F") {
     return MemoryOrder::column_major;
   }
-  refuse(fmt::format("order='{}'", text), "'C' is row-major, 'F' column-major");
+  refuse(fmt::format("order='{}' is not a memory order", text),
+         "'C' is row-major, 'F' is column-major");
 }
 
 py::object Options::take(const char* name) {

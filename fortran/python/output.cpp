@@ -112,7 +112,7 @@ OutputMode mode_of(const py::object& given) {
     return OutputMode::append;
   }
   refuse(
-      fmt::format("mode={} of an output", repr_of(given)),
+      fmt::format("mode={} is not a mode of an output", repr_of(given)),
       "'x' makes a new file, 'w' replaces one, 'a' adds to one; tessera.checkpoint.Reader reads");
 }
 
@@ -162,7 +162,8 @@ struct PartToWrite {
 DatasetOptions options_from(const DatasetArguments& given, int ndims) {
   DatasetOptions options{.shuffle = given.shuffle};
   if (PyBool_Check(given.chunks.ptr()) && !given.chunks.cast<bool>()) {
-    refuse_type("chunks=False", "give the extents of a chunk, or None for the usual ones");
+    refuse_type("chunks=False is not possible",
+                "give the extents of a chunk, or None for the usual ones");
   }
   if (!given.chunks.is_none() && !PyBool_Check(given.chunks.ptr())) {
     options.chunk = parse_list<Extents>(given.chunks, ndims, "chunks");

@@ -68,7 +68,7 @@ template <class Number>
   if (has_raised(PyExc_IndexError)) {
     refuse_number(array, dim, repr_of(entry));
   }
-  if (has_raised(PyExc_TypeError)) {  // of a truth value or a float of NumPy
+  if (has_raised(PyExc_TypeError)) {  // NumPy's bools and floats
     refuse_entry(array, entry);
   }
   pass_python_error();
@@ -85,8 +85,8 @@ template <class Number>
       fmt::format("{}: {} indices for {} dimensions", array.describe(), given, array.ndims()));
 }
 
-/// Whether it is a truth value, of Python or of NumPy; both count as integers to Python.
-bool is_truth_value(PyObject* entry) noexcept {
+/// True for a bool of Python or of NumPy; Python treats both as integers.
+bool is_bool(PyObject* entry) noexcept {
   if (PyLong_CheckExact(entry)) {
     return false;
   }
@@ -143,7 +143,7 @@ class Parser {
   void add(PyObject* entry) {
     if (PySlice_Check(entry)) {
       add_slice(entry);
-    } else if (PyIndex_Check(entry) != 0 && !is_truth_value(entry)) {
+    } else if (PyIndex_Check(entry) != 0 && !is_bool(entry)) {
       const Py_ssize_t number = PyNumber_AsSsize_t(entry, PyExc_IndexError);
       if (number == -1 && PyErr_Occurred() != nullptr) [[unlikely]] {
         refuse_as_number(array_, dim_, entry);

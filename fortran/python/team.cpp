@@ -40,7 +40,7 @@ ReducedValue operand_of(const py::object& given, Reduction reduction) {
     values = values.attr("astype")(values.attr("dtype").attr("newbyteorder")("="));
   }
   if (values.attr("dtype").attr("kind").cast<std::string>() == "b") {
-    values = values.attr("astype")("int64");  // the sum of truth values counts them
+    values = values.attr("astype")("int64");  // the sum of bools counts the true ones
   }
   operand.values = values;
   const auto type = element_type(operand.values.dtype().num());

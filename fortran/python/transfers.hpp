@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Internal. Transfers of tessera.Array: A[key], A[key] = x, get, put, acc, gather, scatter, and
-// tessera.Handle for those that are not waited for.
+// tessera.Handle for non-blocking ones.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -108,7 +108,8 @@ void BlockExchange::copy_own() {
   }
 }
 
-// A half is written again after a meeting that no receiver reaches before it has read that half.
+// A half is written again only after a barrier that each receiver reaches after it has read the
+// half.
 Status BlockExchange::move_all(StagingWindow& window, std::uint64_t longest) {
   const std::uint64_t rounds = (longest + window.half_bytes() - 1) / window.half_bytes();
   leave(window, 0);
@@ -173,7 +174,7 @@ void BlockExchange::take(StagingWindow& window, std::uint64_t round) {
   note(window.end_access());
 }
 
-// Takes nothing of a block that is longer or shorter than expected.
+// A block that is longer or shorter than expected is not copied.
 void BlockExchange::take_piece(const StagingWindow& window, TeamRank from, std::uint64_t round) {
   std::uint64_t announced = 0;
   std::memcpy(&announced, window.own(window.word_offset(from)), sizeof announced);

@@ -2,7 +2,7 @@
 //
 // Channel: a connected stream of bytes between two processes. Its functions never block.
 //
-// TCP is one (server/connection/tcp.hpp), messages of an RDMA device are another (engine/rdma.hpp).
+// TCP is one (rma/transport/tcp/tcp.hpp), messages of an RDMA device are another (rdma.hpp).
 // Both ends of each connection rely on this: bytes arrive in order, either all or up to a loss;
 // after a loss every call returns peer_lost.
 //

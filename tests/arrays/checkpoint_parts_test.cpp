@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The parts of checkpoints that need no ranks: ranges as boxes, distributions as numbers, fragments
-// of a file, and the guard after it.
+// of a file, and the trailer after it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -171,7 +171,7 @@ FileImage small_image() {
 
 TEST(Guard, ProvesEachByteOfItselfAndOfWhatItGuards) {
   const TemporaryFolder folder;
-  const std::string target = folder.file("guarded");
+  const std::string target = folder.file("with_trailer");
   {
     const File file = File::create_temporary(target).value();
     ASSERT_TRUE(ok(write_with_trailer(file, small_image())));
@@ -190,11 +190,11 @@ TEST(Guard, ProvesEachByteOfItselfAndOfWhatItGuards) {
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
     test::write_contents(target, damaged);
     const auto result = read_with_trailer(File::open_to_read(target).value());
-    const bool is_guarded =
+    const bool is_verified =
         (i >= 10 && i < 60) || (i >= 200 && i < 250) || i >= mark + 8 || (i >= 300 && i < mark);
     const bool is_mark = i >= mark && i < mark + 8;
-    if (is_guarded) {
-      EXPECT_TRUE(fails(result, Code::protocol, {"guarded", "is damaged"})) << "byte " << i;
+    if (is_verified) {
+      EXPECT_TRUE(fails(result, Code::protocol, {"with_trailer", "is damaged"})) << "byte " << i;
     } else {
       ASSERT_TRUE(ok(result)) << "byte " << i;
       EXPECT_EQ(result->has_value(), !is_mark) << "byte " << i;

@@ -30,7 +30,7 @@ OrderGraph graph_of(const Calls& calls) {
 
 // Whether some release of `from` from that number on, and some acquisition of the same object
 // before `to`, form a chain. Marks what follows, call by call, until nothing changes.
-bool is_reachable(const Calls& calls, const OrderPlace& from, const OrderPlace& to) {
+bool is_reachable(const Calls& calls, const CallPosition& from, const CallPosition& to) {
   std::vector<std::vector<bool>> follows;
   for (const auto& own : calls) {
     follows.emplace_back(own.size(), false);

@@ -345,7 +345,7 @@ static void damaged_files(void) {
   CHECK_ERROR(tessera_checkpoint_read(file, "A", NULL, &none), TESSERA_PROTOCOL,
               "array 'A' of checkpoint");
   CHECK_HAS(tessera_last_error(), path);
-  CHECK_HAS(tessera_last_error(), "piece 2 of 6");
+  CHECK_HAS(tessera_last_error(), "piece 3 of 6");
   CHECK_HAS(tessera_last_error(), "is damaged: its checksum differs");
   CHECK(none == NULL);
   CHECK_ERROR(tessera_checkpoint_verify(file, "A"), TESSERA_PROTOCOL, "its checksum differs");

@@ -212,7 +212,7 @@ class Creation(Case):
                 (lambda: job.zeros(3, ">f8"), tessera.WrongType, ("byte order",)),
                 (lambda: job.zeros(3, ghost=1), tessera.WrongType, ("no option 'ghost'", "ghosts")),
                 (lambda: job.zeros((3, 3), ghosts=(1, 1, 1)), tessera.InvalidArgument, ("3 numbers for 2",)),
-                (lambda: job.zeros(3, order="X"), tessera.InvalidArgument, ("order='X'",)),
+                (lambda: job.zeros(3, order="X"), tessera.InvalidArgument, ("order='X' is not a memory order",)),
                 (lambda: job.zeros(3, distribution=1), tessera.WrongType, ("not a tessera.Distribution",)),
                 (lambda: job.zeros(3, distribution=tessera.Distribution.regular(4, job.size)),
                  tessera.InvalidArgument, ("the shape is 3, and the distribution's 4",)),

@@ -96,6 +96,8 @@ class Products(Case):
         close(linalg.einsum("abc,cde", a, b), np.einsum("abc,cde", x, y))
         with self.assertRaisesRegex(tessera.InvalidArgument, "needs letters of"):
             np.einsum("abc,cda->bx", a, b)
+        with self.assertRaisesRegex(tessera.InvalidArgument, "numpy.vdot"):
+            linalg.einsum("abc,cde->", a, b)
 
 
 class Systems(Case):

@@ -57,7 +57,7 @@ class Indices(Case):
                 array.compare_and_swap((5, 0), 0, 1)
             with self.assertRefused(tessera.WrongType, "rank='a' is not an integer"):
                 array.blocks("a")
-            with self.assertRefused(tessera.OutOfRange, f"rank {self.job.size} of a team of"):
+            with self.assertRefused(tessera.OutOfRange, f"there is no rank {self.job.size} in its team of"):
                 array.blocks(self.job.size)
             array.sync()
         with self.job.zeros(3, "f8", name="F") as array:
@@ -218,7 +218,7 @@ class Objects(Case):
         with self.assertRefused(tessera.Error, "lock"):
             locks[0].release()
         for number in (2, -3, 2**40):
-            with self.assertRefused(tessera.OutOfRange, f"lock {number} of 2"):
+            with self.assertRefused(tessera.OutOfRange, f"there is no lock {number}; there are 2"):
                 locks[number]  # noqa: B018
         with self.assertRefused(tessera.InvalidArgument, "-1 locks"):
             self.job.locks(-1)

@@ -129,6 +129,7 @@ class Elementwise(Case):
                 (lambda: np.add(a, 1, where=np.ones((4, 4), bool)), "where="),
                 (lambda: np.add(a, 1, out=np.zeros((4, 4))), "the result of distributed arrays is"),
                 (lambda: a.max(axis=0), "max over one axis"),
+                (lambda: np.array_equal(a, a, equal_nan=True), "takes no equal_nan"),
                 (lambda: np.bitwise_or(a, 1), "ufunc 'bitwise_or' not supported")):
             with self.assertRaisesRegex(TypeError, text):
                 call()

@@ -28,7 +28,8 @@ bool copy_word(void* to, const void* from, std::size_t bytes) {
   return true;
 }
 
-// One side of a word may be unaligned, so the copy uses a local word.
+// Aligned words are loaded and stored whole. Only one side may be aligned, so the copy goes through
+// a local word.
 void copy_bytes(void* to, const void* from, std::size_t bytes) {
   if (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) {
     alignas(8) std::byte word[8];
@@ -104,8 +105,9 @@ class ToyTransport final : public Transport, public MemoryTransport, public Data
                                             const RegionOptions&) override {
     const Slice own(my_bytes > 0 ? static_cast<std::byte*>(std::calloc(1, my_bytes)) : nullptr,
                     std::free);
-    TESSERA_RETURN_IF_ERROR(team.agree(
-        my_bytes > 0 && !own ? Status::error(Code::no_memory, "the heap is empty") : Status()));
+    TESSERA_RETURN_IF_ERROR(
+        team.agree(my_bytes > 0 && !own ? Status::error(Code::no_memory, "no heap memory is left")
+                                        : Status()));
     struct Offer {
       const Slice* slice;
       std::int64_t process;

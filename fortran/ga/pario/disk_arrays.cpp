@@ -34,7 +34,7 @@ bool is_mode(std::int64_t mode) {
          mode <= static_cast<std::int64_t>(Access::read_write);
 }
 
-// Process 0's name of the file counts: programs put the number of the process into theirs.
+// The file name of process 0 is used on all: some programs put the process's number into the name.
 Result<std::string> name_for_all(std::string_view own) {
   Group& group = default_group();
   TESSERA_RETURN_IF_ERROR(group.check_member());
@@ -47,7 +47,7 @@ Result<std::string> name_for_all(std::string_view own) {
   return name;
 }
 
-// Makes the file with its full length, and the header at last.
+// Makes the file with its full length, and then writes the header.
 Status make_file(const std::string& name, const DiskLayout& layout) {
   TESSERA_ASSIGN_OR_RETURN(const File file, File::open(name, Access::write));
   TESSERA_RETURN_IF_ERROR(file.truncate(layout.file_bytes()));
@@ -74,7 +74,7 @@ Result<DiskLayout> read_header(const std::string& name, DiskLayout::Header& head
   return layout;
 }
 
-// The dimension of the global array that dimension `dim` of the disk resident one belongs to.
+// The dimension of the global array that corresponds to dimension `dim` of the disk resident one.
 int other_dim(const SectionPair& pair, int dim) {
   return pair.is_transposed ? pair.disk_box.ndims() - 1 - dim : dim;
 }
@@ -103,7 +103,8 @@ Status DiskArrays::check_begun() const {
 
 Status DiskArrays::begin(std::int64_t arrays, double most_memory) {
   if (arrays < -1 || arrays == 0 || arrays > max_arrays) {
-    return agreed(wrong(fmt::format("{} arrays", arrays)).hint("use 1 to 1000, or -1"));
+    return agreed(wrong(fmt::format("a limit of {} arrays is not possible", arrays))
+                      .hint("use 1 to 1000, or -1"));
   }
   TESSERA_RETURN_IF_ERROR(agreed({}));
   is_begun_ = true;
@@ -273,7 +274,7 @@ Status DiskArrays::check(const SectionPair& pair, const Record& record, const En
     is_same = pair.disk_box.extent(dim) == pair.array_box.extent(other_dim(pair, dim));
   }
   return is_same ? Status()
-                 : wrong(fmt::format("sections {} and {} have other extents",
+                 : wrong(fmt::format("sections {} and {} have different extents",
                                      text_of(pair.array_box), text_of(pair.disk_box)));
 }
 
@@ -333,7 +334,8 @@ Status DiskArrays::transfer(const SectionPair& pair, Direction direction) {
     return wrong(fmt::format("{} is not a handle of an array", pair.array));
   }
   TESSERA_RETURN_IF_ERROR(check(pair, *record, *entry, direction));
-  // What was put before is there, and so is what this puts when it is over.
+  // The first fence completes earlier puts of all processes, the last one the puts of this
+  // transfer.
   rma::Job& job = Session::current()->job();
   TESSERA_RETURN_IF_ERROR(agreed(job.fence_all()));
   Status moved = transfer_chunks(pair, *record, *entry, direction);

@@ -4,7 +4,7 @@
 // form of fortran/ga: from 0, the last dimension fastest.
 //
 // All operations are collective over the default group, and all processes return the same error. A
-// handle is -5000 + the number of a slot. The chunks that a section touches are dealt to the
+// handle is -5000 + the number of a slot. The chunks that a section touches are divided among the
 // processes; each reads or writes whole chunks, so no two processes write the same bytes.
 //
 // Threads: one at a time. Cost of a section: each chunk it touches is written once, and read before
@@ -37,10 +37,11 @@ class DiskArrays {
   static constexpr std::int64_t first_handle = -5000;
   static constexpr std::int64_t max_arrays = 1000;
 
-  /// Those of this process.
+  /// The disk resident arrays of this process.
   static DiskArrays& all();
 
-  /// Negative numbers are not known.
+  /// Collective. The number of arrays that may be open, and the bytes of memory for a chunk; −1:
+  /// defaults.
   Status begin(std::int64_t arrays, double most_memory);
   Status end();
 
@@ -58,7 +59,7 @@ class DiskArrays {
 
   Status write(const SectionPair& pair);
   Status read(const SectionPair& pair);
-  /// The pair of all of both.
+  /// The pair of whole arrays.
   Result<SectionPair> whole(std::int64_t array, std::int64_t disk) const;
 
  private:

@@ -47,7 +47,7 @@ class DiskLayout {
 
   DiskLayout() = default;
 
-  /// `typical` are the extents of a typical section, 0 or less if not known. A chunk has at most
+  /// `typical` are the extents of a typical section; 0 or less: unknown. A chunk has at most
   /// `most_bytes`, but at least one element. Errors: invalid_argument, limit_exceeded.
   static rma::Result<DiskLayout> create(std::int32_t type, std::int64_t element_bytes,
                                         const arrays::Extents& extents,

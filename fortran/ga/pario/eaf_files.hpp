@@ -46,7 +46,7 @@ enum class EafError : std::int32_t {
   truncate = -10019,
   length = -10020,
 };
-/// Also ELIO's; empty if there is no error of that number.
+/// The text of an error of EAF or ELIO; empty if there is no error of that number.
 std::string_view eaf_text_of(std::int64_t code) noexcept;
 
 class EafFiles {
@@ -54,7 +54,7 @@ class EafFiles {
   static constexpr std::size_t max_open = 1024;
   static constexpr std::int64_t max_name = 1024;
 
-  /// Those of this process.
+  /// The files of this process.
   static EafFiles& all();
 
   struct Opened {

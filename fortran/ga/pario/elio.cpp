@@ -18,13 +18,13 @@ using tessera::ga::pario::Failure;
 using tessera::ga::pario::File;
 using tessera::rma::Status;
 
-// What a Fd_t points to.
+// The object that an Fd_t points to.
 struct OpenFile : fd_struct {
   File file;
   std::string own_name;
 };
 
-// Of the last elio_open that failed.
+// The failure of the last elio_open that failed.
 constinit Failure open_failure = Failure::unknown;
 
 int code(Failure failure) {

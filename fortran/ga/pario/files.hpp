@@ -50,10 +50,11 @@ enum class Failure : std::int32_t {
   sync,
   unknown,
 };
-/// Empty if there is no error of that number.
+/// The text of an error; empty if there is no error of that number.
 std::string_view text_of(std::int64_t code) noexcept;
 
-/// A whole number of bytes, from a double. None: it is negative, not whole, or above 2^53.
+/// A number of bytes that is given as a double. Unset if it is negative, not an integer, or above
+/// 2^53.
 std::optional<std::int64_t> bytes_of(double number) noexcept;
 
 class File {
@@ -70,9 +71,9 @@ class File {
   [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
-  /// The bytes that were read: fewer than asked for at the end of the file.
+  /// Returns the number of bytes that were read: fewer than requested at the end of the file.
   rma::Result<std::int64_t> read(std::int64_t offset, std::span<std::byte> bytes) const;
-  /// All bytes. Errors: out_of_range (the file ends before), invalid_argument.
+  /// Reads all bytes. Errors: out_of_range (the file ends before), invalid_argument.
   rma::Status read_all(std::int64_t offset, std::span<std::byte> bytes) const;
   rma::Status write(std::int64_t offset, std::span<const std::byte> bytes) const;
   [[nodiscard]] rma::Result<std::int64_t> length() const;
@@ -96,17 +97,17 @@ std::string folder_of(std::string_view name);
 
 /// Copies a text and a zero to memory of `room` bytes, as much as fits.
 void copy_text(std::string_view text, char* to, std::size_t room) noexcept;
-/// Fortran's texts: without the blanks at their end; filled with blanks.
+/// Texts of Fortran: one without the blanks at its end; one that is padded with blanks.
 std::string_view text_of(const char* text, std::size_t length) noexcept;
 void copy_to_fortran(std::string_view text, char* to, std::size_t length) noexcept;
 inline std::string_view text_of(const char* text) noexcept {
   return text == nullptr ? std::string_view() : text;
 }
 
-/// Where the caller wants a text: of C, with room for all of it and a zero; or of Fortran.
+/// A text variable of the caller: in C with room for all of the text and a zero, or in Fortran.
 struct TextRoom {
   char* to;
-  std::optional<std::size_t> length;  ///< Fortran's
+  std::optional<std::size_t> length;  ///< of Fortran's variable; unset in C
 
   void set(std::string_view text) const noexcept {
     if (length) {

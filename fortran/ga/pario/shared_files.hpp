@@ -23,14 +23,15 @@ class SharedFiles {
   static constexpr std::size_t max_files = 100;
   static constexpr std::int64_t first_handle = -3000;
 
-  /// Those of this process.
+  /// The files of this process.
   static SharedFiles& all();
 
   struct Created {
     Failure failure = Failure::none;
     std::int64_t handle = 0;
   };
-  /// Collective over the default group. The file's name gets a dot and the suffix, or the slot.
+  /// Collective over the default group. Appends a dot and the suffix, or else the slot's number, to
+  /// the file's name.
   Created create(std::string_view name, std::optional<std::int64_t> suffix);
   /// Collective. Deletes the file.
   Failure destroy(std::int64_t handle);

@@ -21,7 +21,7 @@ namespace tessera::ga::tcgmsg {
 
 /// Prints the error and ends the program on all processes.
 void end_with(const char* function, const rma::Status& error) noexcept;
-/// The program's own error.
+/// Ends the program because of an error that the program itself reports.
 void end_with(std::string_view message, std::int64_t code) noexcept;
 
 /// Runs `act`, which returns a status.
@@ -98,7 +98,7 @@ inline void send(std::int64_t type, void* buffer, std::int64_t length, std::int6
     return messages.send(type, bytes_of(buffer, length), to, sync != 0);
   });
 }
-/// Null: the caller does not want to know the length, or the sender.
+/// `received` and `from` are null if the caller does not need the length or the sender.
 template <class I>
 void receive(std::int64_t type, void* buffer, std::int64_t length, I* received, std::int64_t node,
              I* from, std::int64_t sync) noexcept {
@@ -153,7 +153,7 @@ inline void copy_file(std::int64_t root, std::string_view name) noexcept {
        [&](Messages& messages) { return messages.copy_file(root, std::string(name).c_str()); });
 }
 
-/// Numbers of the second size that hold `count` of the first.
+/// The number of elements of `to` bytes that have room for `count` elements of `from` bytes.
 std::int64_t convert(const char* function, std::int64_t count, std::size_t from,
                      std::size_t to) noexcept;
 double seconds() noexcept;
@@ -169,7 +169,7 @@ inline double random_number(std::int64_t seed) noexcept {
 inline void end_with_code(std::int64_t code) noexcept {
   end_with("parerr: the program found an error,", code);
 }
-/// Marks in a log of events, which is not kept.
+/// For calls that mark events in a log; this library keeps none.
 inline void nothing() noexcept {}
 void set_debug(std::int64_t value) noexcept;
 void print_counts() noexcept;

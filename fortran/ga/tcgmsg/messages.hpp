@@ -27,7 +27,7 @@
 
 namespace tessera::ga::tcgmsg {
 
-/// An error of the program's.
+/// An error of the program: wrong arguments or a wrong order of calls.
 inline rma::Status wrong(std::string what) {
   return rma::Status::error(rma::Code::invalid_argument, std::move(what));
 }
@@ -38,9 +38,9 @@ class Messages {
   static rma::Status begin(int* argc, char*** argv);
   /// Collective. Leaves the session, and ends MPI.
   static rma::Status end();
-  /// Errors: closed (no session runs).
+  /// The messages of the running session. Errors: closed (no session runs).
   static rma::Result<Messages*> find();
-  /// Collective. Begins it if no session runs.
+  /// Collective. The same; begins a session if none runs.
   static rma::Result<Messages*> find_or_begin();
   static bool is_begun() noexcept;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the package has beside jobs and arrays."""
+"""The names that the package has in addition to those of the extension module."""
 
 from . import checkpoint, linalg, sparse
 from ._matrices import Transposed

@@ -5,6 +5,11 @@ import builtins
 
 import numpy as np
 
+try:
+    from numpy.lib.array_utils import normalize_axis_index  # NumPy 2
+except ImportError:
+    from numpy.core.numeric import normalize_axis_index
+
 from . import _core
 from ._elementwise import compute, refuse
 
@@ -12,7 +17,7 @@ Array = _core.Array
 
 
 def _whole(name, array, axis=None, keepdims=False, out=None, **others):
-    """Refuses what only reductions over some dimensions have."""
+    """Refuses arguments of a reduction over some of the dimensions."""
     if axis is not None and not (array.ndim == 1 and axis in (0, -1)):
         refuse(f"{name} over one axis of a distributed array is not available",
                f"A.{name}() reduces all elements; A.sum(axis=…) and A.mean(axis=…) exist; or use A.local")
@@ -75,7 +80,7 @@ def sum(array, axis=None, dtype=None, out=None, keepdims=False, reproducible=Fal
 
 
 def _sum_along(array, axis, dtype, out, keepdims, reproducible, others):
-    axes = {np.core.numeric.normalize_axis_index(each, array.ndim)
+    axes = {normalize_axis_index(each, array.ndim)
             for each in (axis if isinstance(axis, tuple) else (axis,))}
     if len(axes) == array.ndim:
         return sum(array, None, dtype, out, keepdims, reproducible, **others)

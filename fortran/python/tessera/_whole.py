@@ -139,6 +139,8 @@ def _dot(a, b, out=None):
 
 
 def _array_equal(a, b, equal_nan=False):
+    if equal_nan:
+        refuse("array_equal of distributed arrays takes no equal_nan", "compare the arrays without their NaNs")
     if np.shape(a) != np.shape(b):
         return False
     differs = compute(np.not_equal, [a, b])
@@ -219,6 +221,7 @@ _FUNCTIONS = {
     np.sum: _reductions.sum, np.mean: _reductions.mean, np.var: _reductions.var,
     np.std: _reductions.std, np.prod: _reductions.prod, np.all: _reductions.all,
     np.any: _reductions.any, np.amax: _reductions.max, np.amin: _reductions.min,
+    np.max: _reductions.max, np.min: _reductions.min,  # from NumPy 1.25 on other functions than amax, amin
     np.argmax: _reductions.argmax, np.argmin: _reductions.argmin,
     np.count_nonzero: _reductions.count_nonzero, np.vdot: _reductions.vdot,
     np.inner: lambda a, b: _reductions.inner(a, b) if np.ndim(a) == 1 else _dot(a, b.T),

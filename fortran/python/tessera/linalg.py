@@ -65,12 +65,15 @@ def gemm(alpha, a, b, beta, c):
 
 
 def einsum(letters, a, b, out=None):
-    """The contraction of two arrays: einsum('abcd,cdij->abij', A, B). Without '->', as NumPy orders."""
-    inputs, _, result = letters.replace(" ", "").partition("->")
+    """The contraction of two arrays: einsum('abcd,cdij->abij', A, B).
+
+    Without '->' the result has the letters that occur once, in the order of the alphabet, as in NumPy.
+    """
+    inputs, arrow, result = letters.replace(" ", "").partition("->")
     parts = inputs.split(",")
     if len(parts) != 2 or not all(isinstance(each, Array) for each in (a, b)):
         refuse("einsum of other than two distributed arrays", "contract two at a time")
-    if not result:
+    if not arrow:
         result = "".join(sorted(each for each in set(inputs) - {","} if inputs.count(each) == 1))
     dtype = _common(a, b)
     a, b = (each if each.dtype == dtype else convert(each, dtype) for each in (a, b))

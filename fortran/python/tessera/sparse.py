@@ -31,7 +31,7 @@ def _compressed(given):
 
 
 def from_scipy(job, given, name="unnamed", team=None):
-    """A matrix of one of scipy.sparse, which is the same on all ranks. Each rank takes its rows of it."""
+    """Makes a matrix from one of scipy.sparse, which all ranks have. Each rank takes its own rows."""
     given = _compressed(given)
     members = job if team is None else team
     first, last = (given.shape[0] * each // members.size for each in (members.rank, members.rank + 1))
@@ -39,25 +39,25 @@ def from_scipy(job, given, name="unnamed", team=None):
 
 
 def from_rows(job, own, name="unnamed", team=None):
-    """A matrix of the ranks' own rows, in the order of the ranks: each gives some of scipy.sparse."""
+    """Makes a matrix of rows that each rank gives as one of scipy.sparse, in the order of the ranks."""
     own = _compressed(own)
     return SparseMatrix(_core._sparse_from_rows(job, team, own.shape[1], own.indptr, own.indices, own.data,
                                                 name))
 
 
 def from_entries(job, shape, rows, columns, values, name="unnamed", team=None):
-    """A matrix of entries that any rank gives, in any order; equal positions are summed."""
+    """Makes a matrix of entries that any rank gives, in any order; entries at one position are added."""
     return SparseMatrix(_core._sparse_from_entries(job, team, *shape, np.atleast_1d(rows),
                                                    np.atleast_1d(columns), np.atleast_1d(values), name))
 
 
 def from_dense(array, threshold=0.0, name="unnamed"):
-    """A matrix of the elements of a distributed array that are larger than a threshold."""
+    """Makes a matrix of the elements of a distributed array whose absolute value exceeds a threshold."""
     return SparseMatrix(_core._sparse_from_dense(array, threshold, name))
 
 
 def matrix(job, given, name="unnamed"):
-    """A matrix of a distributed array, or of one of scipy.sparse that is the same on all ranks."""
+    """Makes a matrix from a distributed array, or from one of scipy.sparse that all ranks have."""
     return from_dense(given, name=name) if isinstance(given, Array) else from_scipy(job, given, name)
 
 
@@ -100,7 +100,7 @@ class SparseMatrix:
     def dot(self, other, out=None):
         """A x, A B with a dense B, or A S with a sparse S. A NumPy operand is the same on all ranks.
 
-        Of a NumPy vector the result is a NumPy vector, on all ranks.
+        For a NumPy vector the result is a NumPy vector, on all ranks.
         """
         if isinstance(other, SparseMatrix):
             return SparseMatrix(_core._sparse_multiply(self._core, other._core, "product"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// PathRequests: what a path to another node (engine/rdma.hpp) needs from the link that uses it.
+// PathRequests: what a path to another node (rma/transport/rdma.hpp) needs from the link that uses
+// it.
 //
 // Threads: all functions may be called from any thread.
 #pragma once

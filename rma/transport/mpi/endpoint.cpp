@@ -378,8 +378,8 @@ bool WindowEndpoint::adds_at_origin(const Window& window, const Scale& scale) co
 
 namespace {
 
-// Whether this MPI has no correct operation: a minimum or maximum of floating-point numbers has a
-// rule for NaNs, and MPI's has none.
+// Whether this MPI has no correct operation: Tessera defines minima and maxima with NaNs, MPI does
+// not, and some MPIs compare unsigned integers as signed ones.
 bool lacks_operation(const Methods& methods, const Scale& scale) noexcept {
   const bool is_extreme = scale.op() == AccumulateOp::min || scale.op() == AccumulateOp::max;
   return is_extreme && (!is_integer(scale.type()) ||
@@ -388,8 +388,8 @@ bool lacks_operation(const Methods& methods, const Scale& scale) noexcept {
 
 }  // namespace
 
-// If a window stays locked, and its compare-and-swaps are not atomic with its accumulates, MPI's
-// result for a NaN has to do.
+// If a window stays locked, and its compare-and-swaps are not atomic with its accumulates, MPI
+// itself computes minima and maxima, also of NaNs.
 bool WindowEndpoint::uses_swaps(const Window& window, const Scale& scale) const noexcept {
   return lacks_operation(methods_, scale) && has_atomics(window);
 }
@@ -655,8 +655,8 @@ Status WindowEndpoint::flush_changes() {
   return first;
 }
 
-// MPICH 4.0 counts operations that another thread starts at the end of a flush as completed by the
-// flush.
+// MPICH 4.0 wrongly treats operations that another thread starts at the end of a flush as completed
+// by the flush.
 std::optional<Status> WindowEndpoint::try_flush_local(const Window& window, int rank) {
   const std::unique_lock guard(mutex_, std::try_to_lock);
   return guard.owns_lock() ? std::optional(window.flush_local(rank)) : std::nullopt;

@@ -2,8 +2,8 @@
 //
 // Methods: how lists and strided shapes become MPI calls ([ARMCIMPI12] §VI).
 //
-//     conservative   a call for each piece, complete at the target before the next one: pieces may
-//                    overlap
+//     conservative   a call for each piece, complete at the target before the next one, so that
+//                    pieces may overlap
 //     batched        a call for each piece; TESSERA_TUNE=mpi_batch of them (0: all) complete
 //                    together
 //     direct         one call, with datatypes that describe the pieces
@@ -28,11 +28,11 @@ enum class Method { automatic, direct, batched, conservative };
 
 struct Methods {
   Method vectors = Method::automatic;
-  Method strides = Method::automatic;  ///< never conservative
-  std::int64_t batch = 0;              ///< calls that complete together; 0: any number
-  bool uses_requests = true;           ///< for handles
-  bool lists_may_overlap = false;      ///< no check has excluded it for lists of puts and gets
-  bool small_sums_saturate = false;    ///< see Library
+  Method strides = Method::automatic;        ///< never conservative
+  std::int64_t batch = 0;                    ///< calls that complete together; 0: any number
+  bool uses_requests = true;                 ///< for handles
+  bool lists_may_overlap = false;            ///< no earlier check refused overlaps in puts and gets
+  bool small_sums_saturate = false;          ///< see Library
   bool unsigned_compares_as_signed = false;  ///< see Library
   /// Shapes with longer rows use a call for each row, unless datatypes are requested.
   std::size_t max_row_bytes = 0;

@@ -60,7 +60,7 @@ Status MpiControlChannel::send(WorldRank to, const MessageHeader& header,
   return progress_->send(to, header, bytes);
 }
 
-// In pieces; the last one brings the flag.
+// Sends the data in pieces; the last one carries the flag.
 Status MpiControlChannel::deliver(NodeId node, RegionId memory, std::uint64_t offset,
                                   std::span<const std::byte> bytes, std::uint64_t flag_offset,
                                   std::uint64_t flag) {

@@ -227,7 +227,8 @@ Status TeamWindows::add_window(Team& team, SharedWindow made, std::size_t bytes,
   return all;
 }
 
-// Collective. Parts of 0 bytes have any start.
+// Collective. Finds the start of each member's part; one number if all are equal. An empty part has
+// no start of its own.
 Status TeamWindows::exchange_starts(Team& team, const Window& window, SharedWindow& made) {
   constexpr auto anywhere = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t own_start = window.memory() == nullptr ? anywhere : window.start();

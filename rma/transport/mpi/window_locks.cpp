@@ -16,7 +16,8 @@ using detail::LockOutcome;
 
 namespace {
 
-// One for each lock, as one rank may hold all, and some more for waiting threads.
+// The number of a member's waiters: one for each lock, since one rank may hold all of them, and
+// some more for waiting threads.
 std::size_t waiters_for(const std::vector<std::int64_t>& counts) noexcept {
   constexpr std::int64_t most = 65'536;
   constexpr std::int64_t threads = 64;
@@ -168,7 +169,7 @@ Result<LockOutcome> WindowLocks::try_lock(TeamRank owner, std::int64_t index) {
       compare_exchange(owner, tail_of(index), 0, Name::of(team_.rank(), slot).value));
   if (before != 0) {
     release_slot(slot);
-    context_.poll();  // the caller may try until it succeeds
+    context_.poll();  // the caller may try again and again
     return LockOutcome{.is_acquired = false, .is_busy = true};
   }
   hold({owner.value, index}, slot);

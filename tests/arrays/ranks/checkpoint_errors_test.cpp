@@ -246,8 +246,8 @@ std::vector<std::size_t> places(const Job& job, const SharedSeed& seed, std::siz
   return places;
 }
 
-// The guard begins 40 bytes, and 16 a fragment, before the end; their number is in the footer.
-std::size_t guard_begin(const std::string& file) {
+// The trailer begins 40 bytes, and 16 a fragment, before the end; their number is in the footer.
+std::size_t trailer_begin(const std::string& file) {
   const auto fragments = static_cast<unsigned char>(file[file.size() - 24]);
   return file.size() - 40 - 16 * std::size_t{fragments};
 }
@@ -286,12 +286,12 @@ TEST_F(CheckpointErrors, AFileThatIsCutOffIsRefusedAtEveryLength) {
     const SharedSeed seed(job);
     const std::string path = folder.file("run.h5");
     const std::string good = write_small(job, path);
-    const std::size_t hdf5_end = guard_begin(good);
+    const std::size_t hdf5_end = trailer_begin(good);
     for (const std::size_t length : places(job, seed, good.size())) {
       on_first_rank(job, [&] { write_contents(path, good.substr(0, length)); });
       const Status status = read_all(job, path);
       if (length == hdf5_end) {
-        EXPECT_TRUE(ok(status)) << "without the guard, all of it is there";
+        EXPECT_TRUE(ok(status)) << "without the trailer, all of it is there";
       } else {
         EXPECT_TRUE(fails(status, Code::protocol, {"run.h5", "hint:"})) << "length " << length;
       }
@@ -305,7 +305,7 @@ TEST_F(CheckpointErrors, ADamagedPieceIsNamed) {
     const SharedFolder folder(job);
     const std::string path = folder.file("run.h5");
     std::string bytes = write_small(job, path);
-    // 25 elements of 8 bytes are a piece; element 60 = (4, 4) is in piece 2, of elements 50 to 74.
+    // Pieces have 25 elements. Element 60 = (4, 4) is in the third one, of elements 50 to 74.
     const double value = test::fingerprint({4, 4});
     const std::string_view raw(reinterpret_cast<const char*>(&value), sizeof value);
     const std::size_t place = bytes.find(raw);
@@ -314,7 +314,7 @@ TEST_F(CheckpointErrors, ADamagedPieceIsNamed) {
     on_first_rank(job, [&] { write_contents(path, bytes); });
     auto file = Checkpoint::open(job, path).value();
     const std::initializer_list<std::string_view> words = {
-        "array 'A' of checkpoint",   "run.h5",           "piece 2 of 6",
+        "array 'A' of checkpoint",   "run.h5",           "piece 3 of 6",
         "elements (3, 8) to (5, 4)", "checksum differs", "hint:"};
     EXPECT_TRUE(fails(file.read<double>("A"), Code::protocol, words));
     EXPECT_TRUE(fails(file.verify("A"), Code::protocol, words));
@@ -327,9 +327,9 @@ TEST_F(CheckpointErrors, AFileOfALaterFormatIsNotTriedToRead) {
     const std::string path = folder.file("run.h5");
     std::string bytes = write_small(job, path);
     bytes[bytes.size() - 32] = 2;
-    const std::string_view guard = std::string_view(bytes).substr(guard_begin(bytes));
-    const std::uint64_t proof =
-        detail::checksum(std::as_bytes(std::span(guard.substr(0, guard.size() - sizeof proof))));
+    const std::string_view trailer = std::string_view(bytes).substr(trailer_begin(bytes));
+    const std::uint64_t proof = detail::checksum(
+        std::as_bytes(std::span(trailer.substr(0, trailer.size() - sizeof proof))));
     bytes.replace(bytes.size() - sizeof proof, sizeof proof,
                   std::string(reinterpret_cast<const char*>(&proof), sizeof proof));
     on_first_rank(job, [&] { write_contents(path, bytes); });

@@ -206,7 +206,7 @@ with h5py.File(path, 'r+') as f:
     });
     auto file = Checkpoint::open(job, path);
     ASSERT_TRUE(ok(file));
-    EXPECT_TRUE(fails(file->read<double>("A"), Code::protocol, {"piece 0 of 5", "checksum"}));
+    EXPECT_TRUE(fails(file->read<double>("A"), Code::protocol, {"piece 1 of 5", "checksum"}));
   });
 }
 

@@ -256,7 +256,7 @@ TEST_F(OutputErrors, ACutOrChangedFileIsRefused) {
       EXPECT_TRUE(ok(out.close()));
     }
     const std::string good = contents_of(path);
-    std::uint64_t hdf5_end = 0;  // without the guard, all of it is there
+    std::uint64_t hdf5_end = 0;  // without the trailer, all of it is there
     std::memcpy(&hdf5_end, good.data() + 28, sizeof hdf5_end);
     const auto read_all = [&]() -> Status {
       TESSERA_ASSIGN_OR_RETURN(auto file, Checkpoint::open(job, path));

@@ -346,6 +346,28 @@ for step, grid in enumerate(collection):
   });
 }
 
+TEST_F(OutputTest, OnlyStepsWithATimeHaveOne) {
+  on_ranks([](Job& job) {
+    const SharedFolder folder(job);
+    auto a = Array<double>::create(job, {3}, {.name = "a"}).value();
+    auto out = Output::open(job, folder.file("run.h5")).value();
+    EXPECT_TRUE(ok(out.set_grid({.origin = {0}, .spacing = {1}})));
+    EXPECT_TRUE(ok(out.write(a, "fixed", {.time = 7.0})));
+    EXPECT_TRUE(ok(out.append(a, "steps")));
+    EXPECT_TRUE(ok(out.append(a, "steps", {.time = 0.5})));
+    ASSERT_TRUE(ok(out.close()));
+    expect_python(job, folder, R"(
+import xml.etree.ElementTree as ET
+f = h5py.File(path, 'r')
+assert 'time' not in f['fixed'].attrs
+first, second = f['steps'].attrs['time']
+assert np.isnan(first) and second == 0.5
+values = [float(time.get('Value')) for time in ET.parse(path.replace('.h5', '.xdmf')).iter('Time')]
+assert values == [0, 1], values
+)");
+  });
+}
+
 TEST_F(OutputTest, DefaultChunksHaveAboutOneMebibyteAndFitBlocks) {
   on_ranks([](Job& job) {
     const SharedFolder folder(job);
