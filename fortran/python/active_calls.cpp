@@ -47,14 +47,13 @@ void ActiveCalls::begin() noexcept {
   if (depth++ > 0) {
     return;
   }
-  while (is_closed_to_this_thread())
-    [[unlikely]] {
-      if (is_exiting_) {
-        PyEval_SaveThread();
-        stay_until_exit();
-      }
-      sleep_without_gil();
+  while (is_closed_to_this_thread()) {
+    if (is_exiting_) {
+      PyEval_SaveThread();
+      stay_until_exit();
     }
+    sleep_without_gil();
+  }
   ++threads_;
 }
 

@@ -88,7 +88,7 @@ class Threads(Programs):
                 locks[1].acquire()
                 job.barrier()
                 print("done", flush=True)
-                time.sleep(20)
+                time.sleep(8)
             else:
                 job.barrier()
                 threading.Thread(target=locks[1].acquire, daemon=True).start()
