@@ -64,9 +64,8 @@ Status lost(WorldRank rank, std::string_view missing) {
 // The error after a wait for `writer` that cannot succeed.
 Status wait_failed(const JobState& job, WorldRank writer, std::string_view missing) {
   if (Interruption::is_requested()) {
-    return Status::error_at(
-        writer, Code::timed_out,
-        fmt::format("the wait for rank {} was interrupted: {}", writer.value, missing));
+    return Status::error(Code::timed_out, fmt::format("the wait for rank {} was interrupted: {}",
+                                                      writer.value, missing));
   }
   if (!has_lost_route_from(job, writer) || is_gone(job, writer)) {
     return lost(writer, missing);
