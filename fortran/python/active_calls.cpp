@@ -15,9 +15,9 @@ namespace {
 thread_local int depth = 0;
 
 // Other threads need the GIL to end their calls.
-void sleep_without_gil() noexcept {
+void sleep_without_gil(std::chrono::milliseconds period = std::chrono::milliseconds(1)) noexcept {
   PyThreadState* const thread = PyEval_SaveThread();
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(period);
   take_gil(thread);
 }
 
@@ -78,15 +78,24 @@ bool ActiveCalls::wait_for_others(Clock::time_point deadline) const {
   return true;
 }
 
+// Opens now and then: a call may wait for what another thread's next call does, such as an unlock.
 void ActiveCalls::close() {
-  while (is_closed_to_this_thread()) {  // another job is being stopped, or the process ends
-    sleep_without_gil();
-  }
-  is_closed_ = true;
-  closer_ = pthread_self();
-  if (!wait_for_others(Clock::time_point::max())) {
+  constexpr std::chrono::milliseconds closed_period{50};
+  constexpr std::chrono::milliseconds open_period{5};
+  while (true) {
+    while (is_closed_to_this_thread()) {  // another job is being stopped, or the process ends
+      sleep_without_gil();
+    }
+    is_closed_ = true;
+    closer_ = pthread_self();
+    if (wait_for_others(Clock::now() + closed_period)) {
+      return;
+    }
     open();
-    pass_python_error();
+    if (PyErr_Occurred() != nullptr) {
+      pass_python_error();
+    }
+    sleep_without_gil(open_period);
   }
 }
 

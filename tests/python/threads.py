@@ -13,7 +13,6 @@ class Threads(Programs):
     """Daemon threads that still use the job when the program ends, or when it stops the job."""
 
     def test_in_transfers(self):
-        # Threads that Python ends, or a job that ends under them, crash now and then.
         for settings in [{}] * 12 + [NODES] * 8:
             self.assert_quiet("""
                 import threading
@@ -38,14 +37,14 @@ class Threads(Programs):
             self.assert_quiet("""
                 import threading
                 job = tessera.Job()
-                a = job.zeros((100, 100), name="A")
 
-                def use():
+                def use(array):
                     while True:
-                        np.sqrt(a + 1.0, out=a)
+                        np.sqrt(array + 1.0, out=array)
 
-                for _ in range(3):
-                    threading.Thread(target=use, daemon=True).start()
+                arrays = [job.zeros((100, 100), team=job.team([0])) for _ in range(6)]
+                for array in arrays:
+                    threading.Thread(target=use, args=(array,), daemon=True).start()
                 time.sleep(0.05)
                 print("done", flush=True)
                 """)
@@ -127,6 +126,40 @@ class Threads(Programs):
                 assert len(texts) == 6 and all("the job was stopped" in text for text in texts), texts
                 print("done")
                 """, ranks=2, settings=settings)
+
+    def test_while_the_job_stops_and_a_call_waits_for_another(self):
+        # The stop waits for the thread that waits for the lock, which another thread's call gives back.
+        self.assert_quiet("""
+            import threading
+            job = tessera.Job()
+            locks = job.locks(1)
+            is_held, is_waited_for = threading.Event(), threading.Event()
+
+            def hold():
+                with locks[0]:
+                    is_held.set()
+                    time.sleep(0.5)
+
+            def wait():
+                is_held.wait()
+                is_waited_for.set()
+                locks[0].acquire()
+                taken.append(1)
+
+            taken = []
+            threads = [threading.Thread(target=hold), threading.Thread(target=wait)]
+            for thread in threads:
+                thread.start()
+            is_waited_for.wait()
+            time.sleep(0.1)
+            try:
+                job.stop()
+            finally:
+                for thread in threads:
+                    thread.join()
+            assert taken == [1]
+            print("done")
+            """)
 
     def test_that_start_and_stop_jobs(self):
         self.assert_quiet("""
