@@ -9,6 +9,7 @@
 #include "rma/coalescing_scope.hpp"
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/named.hpp"
+#include "rma/interruption.hpp"
 #include "rma/node/agent_host.hpp"
 #include "rma/progress/long_wait.hpp"
 #include "rma/protocol/locate.hpp"
@@ -62,6 +63,10 @@ Status lost(WorldRank rank, std::string_view missing) {
 
 // The error after a wait for `writer` that cannot succeed.
 Status wait_failed(const JobState& job, WorldRank writer, std::string_view missing) {
+  if (Interruption::is_requested()) {
+    return Status::error(Code::timed_out, fmt::format("the wait for rank {} was interrupted: {}",
+                                                      writer.value, missing));
+  }
   if (!has_lost_route_from(job, writer) || is_gone(job, writer)) {
     return lost(writer, missing);
   }
@@ -73,9 +78,9 @@ Status wait_failed(const JobState& job, WorldRank writer, std::string_view missi
                   host.value, writer.value, missing));
 }
 
-// Sleeps until `ready()`, or until `writer` can no longer cause it; returns ready(). First sends
-// what this thread holds back, as the writer may wait for it. Logs a long wait with the text of
-// `describe()`.
+// Sleeps until `ready()`, or until `writer` can no longer cause it, or until this thread is
+// interrupted; returns ready(). First sends what this thread holds back, as the writer may wait for
+// it. Logs a long wait with the text of `describe()`.
 template <class Ready, class Describe>
 bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe) {
   if (ready()) {
@@ -87,7 +92,7 @@ bool listen(JobState& job, WorldRank writer, Ready&& ready, Describe&& describe)
   detail::LongWait long_wait(job.settings());
   return job.node().listen_until(ready, [&] {
     report_if_long(long_wait, job.log(), describe);
-    return has_lost_route_from(job, writer) || is_gone(job, writer);
+    return has_lost_route_from(job, writer) || is_gone(job, writer) || Interruption::is_requested();
   });
 }
 

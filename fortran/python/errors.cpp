@@ -9,6 +9,8 @@
 #include <new>
 #include <string_view>
 
+#include "fortran/python/signals.hpp"
+
 namespace tessera::python {
 
 using rma::Code;
@@ -94,6 +96,9 @@ py::object exception_of(const Status& status) {
 }
 
 void set_python_error(const Status& status) noexcept {
+  if (raise_kept_exception()) [[unlikely]] {
+    return;
+  }
   try {
     const py::object error = exception_of(status);
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());

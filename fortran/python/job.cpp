@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "fortran/python/active_calls.hpp"
 #include "fortran/python/gil.hpp"
 #include "rma/bootstrap.hpp"
 #include "rma/label.hpp"
@@ -108,6 +110,9 @@ Result<std::shared_ptr<rma::Bootstrap>> bootstrap_of(const py::object& communica
 }  // namespace
 
 std::shared_ptr<SharedJob> SharedJob::start(const py::object& communicator) {
+  if (ActiveCalls::of_process().is_ending()) {
+    check(Status::error(rma::Code::closed, "no job can start any more: the process ends"));
+  }
   rma::JobOptions options;
   if (!communicator.is_none()) {
     options.bootstrap = take(bootstrap_of(communicator));
@@ -152,6 +157,14 @@ Status SharedJob::stop_at_exit() {
   return stopped;
 }
 
+void SharedJob::leave_running() noexcept {
+  if (!is_stopped_.exchange(true)) {
+    job_.log().warning(
+        "a thread is still in a call of the library, so the exit does not stop the job");
+    new std::shared_ptr<SharedJob>(shared_from_this());  // kept for ever
+  }
+}
+
 namespace {
 
 /// The jobs of this process, also those that only their arrays keep.
@@ -161,15 +174,35 @@ class StartedJobs {
     std::erase_if(jobs_, [](const auto& each) { return each.expired(); });
     jobs_.push_back(job);
   }
+  /// At the end of the process, with the GIL. Throws what a handler of a signal raises meanwhile.
   void stop_all() {
+    // Longer than most transfers; other waits are given up.
+    constexpr std::chrono::seconds limit{5};
+    if (!ActiveCalls::of_process().close_at_exit(limit)) {
+      leave_all_running();
+      if (PyErr_Occurred() != nullptr) {
+        pass_python_error();
+      }
+      return;
+    }
+    without_gil([this] {
+      for (const auto& each : jobs_) {
+        if (const auto job = each.lock()) {
+          job->stop_at_exit().ignore("the process ends");
+        }
+      }
+    });
+  }
+
+ private:
+  void leave_all_running() {
     for (const auto& each : jobs_) {
       if (const auto job = each.lock()) {
-        job->stop_at_exit().ignore("the process ends");
+        job->leave_running();
       }
     }
   }
 
- private:
   std::vector<std::weak_ptr<SharedJob>> jobs_;
 };
 
@@ -185,6 +218,13 @@ std::string job_text(SharedJob& job) {
   return fmt::format("<tessera.Job: rank {} of {}, {} node{}, started by {}>",
                      job.rma().rank().value, job.rma().size(), job.rma().node_count(),
                      job.rma().node_count() == 1 ? "" : "s", job.rma().bootstrap().name());
+}
+
+void stop(SharedJob& job) {
+  if (!job.is_stopped()) {
+    const OnlyCaller alone("job.stop()");
+    checked_without_gil([&] { return job.stop(); });
+  }
 }
 
 void barrier(SharedJob& job) {
@@ -253,16 +293,15 @@ communicator of mpi4py. Collective. stop() ends it, and so do `with` and the end
           py::arg("comm") = py::none(), "Start the job; see help(tessera.Job).");
   // MPI ends after this, and other ranks may wait for this one.
   py::module_::import("atexit").attr("register")(
-      py::cpp_function([started] { without_gil([&] { started->stop_all(); }); }));
+      py::cpp_function([started] { started->stop_all(); }));
   define_queries(job);
-  job.def(
-         "stop", [](SharedJob& self) { checked_without_gil([&] { return self.stop(); }); },
-         R"(Complete this rank's operations and leave the job. Other ranks need not stop.
+  job.def("stop", &stop,
+          R"(Complete this rank's operations and leave the job. Other ranks need not stop.
 
-Objects of the job raise Closed afterwards; NumPy arrays made by Array.local stay valid memory.)")
+Waits until other threads' calls return. Objects of the job raise Closed afterwards; NumPy arrays
+made by Array.local stay valid memory.)")
       .def("__enter__", [](const py::object& self) { return self; })
-      .def("__exit__", [](SharedJob& self,
-                          const py::args&) { checked_without_gil([&] { return self.stop(); }); })
+      .def("__exit__", [](SharedJob& self, const py::args&) { stop(self); })
       .def("barrier", &barrier,
            R"(Complete this rank's operations at their targets; wait for all ranks. Collective.
 

@@ -78,6 +78,8 @@ class SharedJob : public std::enable_shared_from_this<SharedJob> {
   rma::Status stop();
   /// The same, also if there are such arrays.
   rma::Status stop_at_exit();
+  /// At the end of the process, while other threads use the job: it is never stopped.
+  void leave_running() noexcept;
 
   /// NumPy arrays in this rank's memory of the job's arrays.
   void add_view(int change) noexcept { views_ += change; }

@@ -170,7 +170,8 @@ class AccessScope {
       return {};
     }
     use_.reset();
-    Status ended = without_gil([this] { return right_->end(); });
+    const ReleasedGil released;
+    Status ended = right_->end();
     right_.reset();
     return ended;
   }

@@ -101,18 +101,19 @@ class Pass {
 
  private:
   Status compute(const Chunk& chunk) {
-    const py::gil_scoped_acquire locked;
-    try {
-      py::list views;
-      for (std::size_t i = 0; i < operands_.size(); ++i) {
-        views.append(elements(chunk, i, types_[i]));
+    return with_gil([&]() -> Status {
+      try {
+        py::list views;
+        for (std::size_t i = 0; i < operands_.size(); ++i) {
+          views.append(elements(chunk, i, types_[i]));
+        }
+        body_(corner(chunk.box.lo()), corner(chunk.box.hi()), views);
+        return {};
+      } catch (const std::exception& error) {
+        failure_ = std::current_exception();
+        return Status::error(rma::Code::invalid_argument, verb_ + ": " + error.what());
       }
-      body_(corner(chunk.box.lo()), corner(chunk.box.hi()), views);
-      return {};
-    } catch (const std::exception& error) {
-      failure_ = std::current_exception();
-      return Status::error(rma::Code::invalid_argument, verb_ + ": " + error.what());
-    }
+    });
   }
 
   std::string verb_;

@@ -22,21 +22,6 @@ std::vector<rma::TeamRank> parse_ranks(py::handle given, const char* what) {
   return ranks;
 }
 
-std::int32_t parse_int32(py::handle given, const char* what) {
-  int overflow = 0;
-  const long long number =
-      PyIndex_Check(given.ptr()) != 0 ? PyLong_AsLongLongAndOverflow(given.ptr(), &overflow) : -1;
-  if (PyIndex_Check(given.ptr()) == 0 || (number == -1 && PyErr_Occurred() != nullptr)) {
-    PyErr_Clear();
-    refuse_type(fmt::format("{}={} is not an integer", what, repr_of(given)));
-  }
-  if (overflow != 0 || number < std::numeric_limits<std::int32_t>::min() ||
-      number > std::numeric_limits<std::int32_t>::max()) {
-    refuse(fmt::format("{}={} does not fit 32 bits", what, repr_of(given)));
-  }
-  return static_cast<std::int32_t>(number);
-}
-
 MemoryOrder parse_order(const std::string& text) {
   if (text == "C") {
     return MemoryOrder::row_major;

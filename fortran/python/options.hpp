@@ -19,8 +19,6 @@ namespace tessera::python {
 
 /// A list of ranks. Throws WrongType, or InvalidArgument for numbers that cannot be ranks.
 std::vector<rma::TeamRank> parse_ranks(py::handle given, const char* what);
-/// An integer of 32 bits. Throws WrongType, or InvalidArgument.
-std::int32_t parse_int32(py::handle given, const char* what);
 /// "C" or "F". Throws InvalidArgument.
 arrays::MemoryOrder parse_order(const std::string& text);
 

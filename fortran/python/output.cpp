@@ -174,7 +174,7 @@ DatasetOptions options_from(const DatasetArguments& given, int ndims) {
     refuse_type(fmt::format("compression={} is not an integer", repr_of(given.compression)),
                 "0 is none, 1 fast to 9 small: zlib's levels, which h5py calls gzip");
   }
-  const std::int64_t level = parse_list<Extents>(given.compression, 1, "compression")[0];
+  const std::int64_t level = parse_number(given.compression, "compression");
   if (level < 0 || level > 9) {
     refuse(fmt::format("compression is {}; 0 to 9 are possible", level));
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,21 +28,6 @@ bool has_raised(PyObject* kind) noexcept {
   }
   PyErr_Clear();
   return true;
-}
-
-/// A number of the argument `what`.
-std::int64_t number_of(PyObject* given, const char* what) {
-  const Py_ssize_t number = PyNumber_AsSsize_t(given, PyExc_IndexError);
-  if (number == -1 && PyErr_Occurred() != nullptr) [[unlikely]] {
-    if (has_raised(PyExc_IndexError)) {
-      refuse(fmt::format("{}: {} does not fit 64 bits", what, repr_of(given)));
-    }
-    if (has_raised(PyExc_TypeError)) {
-      refuse_type(fmt::format("{}: {} is not an integer", what, repr_of(given)));
-    }
-    pass_python_error();
-  }
-  return number;
 }
 
 [[noreturn]] void refuse_entry(const ArrayBase& array, PyObject* entry) {
@@ -205,9 +191,32 @@ void parse_tuple(const ArrayBase& array, PyObject* key, Parser& parser) {
 
 }  // namespace
 
+std::int64_t parse_number(py::handle given, const char* what) {
+  const Py_ssize_t number = PyNumber_AsSsize_t(given.ptr(), PyExc_IndexError);
+  if (number == -1 && PyErr_Occurred() != nullptr) [[unlikely]] {
+    if (has_raised(PyExc_IndexError)) {
+      refuse(fmt::format("{}={} does not fit 64 bits", what, repr_of(given)));
+    }
+    if (has_raised(PyExc_TypeError)) {
+      refuse_type(fmt::format("{}={} is not an integer", what, repr_of(given)));
+    }
+    pass_python_error();
+  }
+  return number;
+}
+
+std::int32_t parse_int32(py::handle given, const char* what) {
+  const std::int64_t number = parse_number(given, what);
+  if (number < std::numeric_limits<std::int32_t>::min() ||
+      number > std::numeric_limits<std::int32_t>::max()) {
+    refuse(fmt::format("{}={} does not fit 32 bits", what, repr_of(given)));
+  }
+  return static_cast<std::int32_t>(number);
+}
+
 std::vector<std::int64_t> parse_numbers(py::handle given, const char* what) {
   if (PyIndex_Check(given.ptr()) != 0) {
-    return {number_of(given.ptr(), what)};
+    return {parse_number(given, what)};
   }
   PyObject* const sequence = PySequence_Fast(given.ptr(), "");
   if (sequence == nullptr) {
@@ -223,7 +232,7 @@ std::vector<std::int64_t> parse_numbers(py::handle given, const char* what) {
       refuse_type(
           fmt::format("{}={} is neither an integer nor a list of integers", what, repr_of(given)));
     }
-    numbers.push_back(number_of(entry, what));
+    numbers.push_back(parse_number(entry, what));
   }
   return numbers;
 }

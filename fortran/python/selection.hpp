@@ -49,6 +49,9 @@ arrays::Index parse_index(const arrays::ArrayBase& array, py::handle key);
 /// A box from two lists of integers, lo ≤ index < hi, none of which is clipped or negative.
 arrays::Box parse_box(const arrays::ArrayBase& array, py::handle lo, py::handle hi);
 
+/// An integer; an integer of 32 bits. Throws WrongType, or InvalidArgument if it does not fit.
+std::int64_t parse_number(py::handle given, const char* what);
+std::int32_t parse_int32(py::handle given, const char* what);
 /// A list of integers, or one integer. Throws WrongType.
 std::vector<std::int64_t> parse_numbers(py::handle given, const char* what);
 /// A list of integers, or one integer for all dimensions, for an argument named `what`. Throws

@@ -189,7 +189,8 @@ py::object wait_all(const py::object& given) {
 
 Handle::~Handle() {
   if (!transfers_.is_empty()) {
-    without_gil([this] { transfers_ = rma::Handle(); });
+    const ReleasedGil released;
+    transfers_ = rma::Handle();
   }
 }
 

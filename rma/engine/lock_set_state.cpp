@@ -16,6 +16,7 @@
 #include "rma/engine/job_state.hpp"
 #include "rma/engine/region_numbers.hpp"
 #include "rma/engine/slice_cache.hpp"
+#include "rma/interruption.hpp"
 #include "rma/progress/long_wait.hpp"
 #include "rma/team_number.hpp"
 
@@ -85,6 +86,12 @@ Status recursive(const TeamState& team, TeamRank owner, std::int64_t index) {
                                    "not recursive",
                                    index, world_rank(team, owner).value))
       .hint("unlock it first, or lock it only in the outer one of two functions");
+}
+
+Status interrupted(const TeamState& team, TeamRank owner, std::int64_t index) {
+  return Status::error(Code::timed_out,
+                       fmt::format("the wait for lock {} of rank {} was interrupted", index,
+                                   world_rank(team, owner).value));
 }
 
 Status not_held(const TeamState& team, TeamRank owner, std::int64_t index) {
@@ -333,11 +340,15 @@ Status LockSetState::lock(TeamRank owner, std::int64_t index) {
       return describe(team_.state(), owner, index,
                       holder < 0 ? std::nullopt : std::optional(node_.rank_at(holder)));
     });
+    return Interruption::is_requested();
   };
   int dead_local_rank = 0;
   // This rank is already in the queue, so it must wait for its ticket, whether or not there is
   // memory.
   const auto outcome = wanted.wait_with_ticket(node_, dead_local_rank, std::cref(report_wait));
+  if (outcome == QueueLock::Outcome::given_up) {
+    return interrupted(team_.state(), owner, index);
+  }
   if (outcome != QueueLock::Outcome::acquired) {
     return holder_gone(team_.state(), owner, index,
                        lock_outcome_of(node_, outcome, dead_local_rank));

@@ -34,11 +34,13 @@ QueueEntry& QueueLock::entry(std::uint32_t ticket) noexcept {
   return entries[ticket & capacity_mask_];
 }
 
-// The first living waiter; removes dead ones before it from the queue. Null if there is none.
+// The first living waiter; removes dead ones before it from the queue, and those that have left.
+// Null if there is none.
 QueueEntry* QueueLock::first_living(const Node& node) noexcept {
   for (; head_ != tail_; ++head_) {
     QueueEntry& first = entry(head_);
-    if (!node.is_gone(static_cast<int>(first.local_rank))) {
+    if (first.state.load() != QueueEntry::left &&
+        !node.is_gone(static_cast<int>(first.local_rank))) {
       return &first;
     }
     first.state.store(QueueEntry::idle);
@@ -100,7 +102,7 @@ void QueueLock::repair(const Node& node) noexcept {
     if (owner == owner_of_ticket(first.local_rank, head_) && is_waiting) {
       notify(node, first, QueueEntry::granted);
     } else if (!is_waiting) {
-      ++head_;  // its waiter was notified, or found dead
+      ++head_;  // its waiter was notified, or found dead, or has left
     }
   }
   if (owner == 0) {
@@ -112,8 +114,9 @@ void QueueLock::repair(const Node& node) noexcept {
 bool QueueLock::enqueue(const Node& node, Ticket& ticket) noexcept {
   QueueEntry& next = entry(tail_);
   const bool ring_full = tail_ - head_ > capacity_mask_;
-  if (ring_full ||
-      (next.state.load() != QueueEntry::idle && !node.is_gone(static_cast<int>(next.local_rank)))) {
+  const std::uint32_t state = next.state.load();
+  const bool is_unused = state == QueueEntry::idle || state == QueueEntry::left;
+  if (ring_full || (!is_unused && !node.is_gone(static_cast<int>(next.local_rank)))) {
     return false;
   }
   ticket.number = tail_;
@@ -178,7 +181,7 @@ bool QueueLock::try_lock(Node& node) noexcept {
 }
 
 QueueLock::Outcome QueueLock::wait_with_ticket(
-    Node& node, int& dead_local_rank, const std::function<void()>& on_liveness_check) noexcept {
+    Node& node, int& dead_local_rank, const std::function<bool()>& on_liveness_check) noexcept {
   Ticket ticket{.local_rank = node.local_rank()};
   std::optional<Outcome> outcome;
   poll_until(release_waits, [&] {
@@ -186,31 +189,47 @@ QueueLock::Outcome QueueLock::wait_with_ticket(
     return outcome.has_value() || ticket.is_queued;
   });
   if (!outcome) {
-    wait(node, ticket, on_liveness_check);
-    outcome = read_outcome(ticket);
+    outcome = wait(node, ticket, on_liveness_check) ? read_outcome(ticket) : Outcome::given_up;
   }
   dead_local_rank = ticket.dead_local_rank;
   return *outcome;
 }
 
-void QueueLock::wait(Node& node, const Ticket& ticket,
-                     const std::function<void()>& on_liveness_check) noexcept {
+// True if this waiter was notified; false if it has left the queue.
+bool QueueLock::wait(Node& node, const Ticket& ticket,
+                     const std::function<bool()>& on_liveness_check) noexcept {
   QueueEntry& own = entry(ticket.number);
   const auto is_notified = [&] { return own.is_notified(); };
   // Without a yield phase, and without the progress of others.
   if (spin_until(node.policy().spin, is_notified)) {
-    return;
+    return true;
   }
   node.waiter().yield_progress();  // the holder may be on another node
   std::uint32_t awake = QueueEntry::waiting;
   own.state.compare_exchange_strong(awake, QueueEntry::parked);
-  Waiter(node.policy()).sleep(OnWord(own.state), is_notified, [&] {
+  return Waiter(node.policy()).sleep(OnWord(own.state), is_notified, [&] {
     check_holder(node);
-    if (on_liveness_check) {
-      on_liveness_check();
-    }
-    return false;
+    return on_liveness_check && on_liveness_check() && leave(node, ticket);
   });
+}
+
+// Removes a waiter from the queue; false if it was notified before. Entries that have left at the
+// end of the queue are free at once, so that a ring never fills with them.
+bool QueueLock::leave(const Node& node, const Ticket& ticket) noexcept {
+  const RobustGuard guard(guard_, node.lock_context());
+  if (guard.recovered()) {
+    repair(node);
+  }
+  QueueEntry& own = entry(ticket.number);
+  if (own.is_notified()) {
+    return false;
+  }
+  own.state.store(QueueEntry::left);
+  compiler_barrier();
+  while (tail_ != head_ && entry(tail_ - 1).state.load() == QueueEntry::left) {
+    --tail_;
+  }
+  return true;
 }
 
 void QueueLock::check_holder(Node& node) noexcept {

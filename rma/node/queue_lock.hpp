@@ -9,6 +9,7 @@
 //     enqueue    fill the entry, then increment `tail`
 //     hand over  make the head entry the owner, by its ticket; notify it; increment `head`
 //     recover    notify the head entry that the owner died, increment `head`; then hand over
+//     leave      mark the entry as left; decrement `tail` while the last entry is left
 //
 // If a rank dies in between, at most one hand-over is unfinished. The next rank that gets the
 // robust lock finishes it (repair). The owner changes in one store: before it the old owner has the
@@ -32,7 +33,7 @@
 namespace tessera::rma::detail {
 
 struct QueueEntry {
-  enum State : std::uint32_t { idle, waiting, parked, granted, holder_died };
+  enum State : std::uint32_t { idle, waiting, parked, granted, holder_died, left };
   FutexWord state{idle};
   std::uint32_t local_rank = 0;       ///< of the waiting rank
   std::uint32_t dead_local_rank = 0;  ///< holder_died: local rank of the holder
@@ -51,16 +52,16 @@ class alignas(cache_line) QueueLock {
   explicit QueueLock(std::uint32_t capacity) noexcept;
   static std::size_t bytes(std::uint32_t capacity) noexcept;
 
-  enum class Outcome : std::uint8_t { acquired, holder_died };
+  enum class Outcome : std::uint8_t { acquired, holder_died, given_up };
   /// Waits until the caller has the lock, or its holder is found dead and the caller is first in
   /// the queue. In the second case the lock is not taken, and `dead_local_rank` names the holder.
   Outcome lock(Node& node, int& dead_local_rank) noexcept;
   /// The two steps of lock(). The first acquires the lock if it is free, and returns whether it
   /// was. The second waits in the queue; it calls `on_liveness_check`, if any, once per liveness
-  /// interval.
+  /// interval, and gives up if that returns true.
   bool try_lock(Node& node) noexcept;
   Outcome wait_with_ticket(Node& node, int& dead_local_rank,
-                           const std::function<void()>& on_liveness_check) noexcept;
+                           const std::function<bool()>& on_liveness_check) noexcept;
   /// The holder a moment ago, or −1.
   [[nodiscard]] int holder() const noexcept {
     return local_rank_of(owner_.load(std::memory_order_relaxed));
@@ -113,8 +114,9 @@ class alignas(cache_line) QueueLock {
   bool enqueue(const Node& node, Ticket& ticket) noexcept;
   bool acquire_if_free(const Node& node, const RobustGuard& guard, int local_rank) noexcept;
   std::optional<Outcome> lock_or_enqueue(Node& node, Ticket& ticket) noexcept;
-  void wait(Node& node, const Ticket& ticket,
-            const std::function<void()>& on_liveness_check) noexcept;
+  bool wait(Node& node, const Ticket& ticket,
+            const std::function<bool()>& on_liveness_check) noexcept;
+  bool leave(const Node& node, const Ticket& ticket) noexcept;
   void check_holder(Node& node) noexcept;
   Outcome read_outcome(Ticket& ticket) noexcept;
   QueueEntry* first_living(const Node& node) noexcept;

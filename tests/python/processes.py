@@ -1,64 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How processes end, fork and are interrupted: each test runs programs of its own.
+"""How processes end and fork: each test runs programs of its own.
 
     tests/python/processes.py [unittest's arguments]
-
-Every program must end by itself, with the stated exit code and without a crash.
 """
 import os
-import signal
-import subprocess
-import sys
-import tempfile
-import textwrap
 import time
 import unittest
 
-sys.dont_write_bytecode = True
-try:
-    import numpy  # noqa: F401
-except ImportError:
-    print("SKIPPED: this Python has no NumPy")
-    sys.exit(77)
-
-from tessera._tools import find_tool
-
-LIMIT = 60
-CLEAN = {name: value for name, value in os.environ.items()
-         if not name.startswith(("TESSERA_", "OMPI_", "PMIX_", "PMI_", "SLURM_"))}
-
-
-class Programs(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def start(self, program, ranks=0, **options):
-        path = os.path.join(self.folder.name, f"{self.id().rsplit('.', 1)[-1]}.py")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("import os, sys, time\nimport numpy as np\nimport tessera\n" + textwrap.dedent(program))
-        launcher = [find_tool("tessera-run"), "-n", str(ranks)] if ranks else []
-        return subprocess.Popen([*launcher, sys.executable, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, cwd=self.folder.name, env=CLEAN, **options)
-
-    def finish(self, process, code=0):
-        try:
-            out, err = process.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, err = process.communicate()
-            self.fail(f"does not end:\n{out}\n{err}")
-        self.assertEqual(process.returncode, code, f"{out}\n{err}")
-        return out, err
-
-    def run_program(self, program, ranks=0, code=0):
-        return self.finish(self.start(program, ranks), code)
-
-    def assert_quiet(self, program, ranks=0):
-        """It prints "done" on each rank, and nothing else."""
-        out, err = self.run_program(program, ranks)
-        self.assertEqual((out.split(), err), (["done"] * max(ranks, 1), ""))
+from programs import LIMIT, Programs
 
 
 class Ends(Programs):
@@ -213,50 +163,6 @@ class Forks(Programs):
                 assert array.sum() == 3
                 print("done")
             """)
-
-
-class Interrupts(Programs):
-    def interrupt(self, process, seconds):
-        time.sleep(seconds)
-        process.send_signal(signal.SIGINT)
-
-    def test_between_transfers(self):
-        process = self.start("""
-            job = tessera.Job()
-            a = job.zeros((100, 100))
-            print("ready", flush=True)
-            try:
-                while True:
-                    with job.phase("turn"):
-                        a[...]
-                        a.acc(3, 1.0)
-            except KeyboardInterrupt:
-                assert a[0, 0] == 0
-                with job.phase("turn"):
-                    print("done")
-            """)
-        self.assertEqual(process.stdout.readline(), "ready\n")
-        self.interrupt(process, 0.2)
-        self.assertEqual(self.finish(process), ("done\n", ""))
-
-    def test_in_a_wait(self):
-        # Taken when the wait ends.
-        out, err = self.run_program("""
-            import signal, threading
-            job = tessera.Job()
-            if job.rank == 0:
-                threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-                try:
-                    job.barrier()
-                except KeyboardInterrupt:
-                    print("interrupted")
-            else:
-                time.sleep(1)
-                job.barrier()
-            assert job.world.sum(1) == 2
-            print("done")
-            """, ranks=2)
-        self.assertEqual((sorted(out.split()), err), (["done", "done", "interrupted"], ""))
 
 
 if __name__ == "__main__":

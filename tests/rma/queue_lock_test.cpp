@@ -104,6 +104,71 @@ TEST_F(QueueLockTest, ServesWaitersInTheOrderInWhichTheyCame) {
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4, 5}));
 }
 
+TEST_F(QueueLockTest, WaitersThatGiveUpAreSkipped) {
+  make(1, true);
+  int dead = -1;
+  ASSERT_EQ(lock_->lock(*node_, dead), Outcome::acquired);
+  std::atomic<bool> gives_up{false};
+  std::vector<int> order;
+  std::vector<std::thread> waiters;
+  for (int i = 0; i < 6; ++i) {
+    waiters.emplace_back([&, i] {
+      int none = -1;
+      const bool is_patient = i % 3 == 2;
+      const auto outcome =
+          lock_->wait_with_ticket(*node_, none, [&] { return !is_patient && gives_up.load(); });
+      EXPECT_EQ(outcome, is_patient ? Outcome::acquired : Outcome::given_up);
+      if (is_patient) {
+        order.push_back(i);
+        lock_->unlock(*node_);
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+  gives_up = true;
+  for (const std::size_t i : {0U, 1U, 3U, 4U}) {
+    waiters[i].join();
+  }
+  ASSERT_TRUE(lock_->unlock(*node_));
+  waiters[2].join();
+  waiters[5].join();
+  EXPECT_EQ(order, (std::vector<int>{2, 5}));
+  EXPECT_TRUE(is_usable());
+}
+
+TEST_F(QueueLockTest, WaitersThatGiveUpLeaveRoomForOthers) {
+  make(1, true);
+  int dead = -1;
+  ASSERT_EQ(lock_->lock(*node_, dead), Outcome::acquired);
+  for (std::uint32_t i = 0; i < 3 * capacity; ++i) {
+    ASSERT_TRUE(ends_in_time([this, memory = memory_] {
+      int none = -1;
+      EXPECT_EQ(lock_->wait_with_ticket(*node_, none, [] { return true; }), Outcome::given_up);
+    }));
+  }
+  ASSERT_TRUE(lock_->unlock(*node_));
+  EXPECT_TRUE(is_usable());
+}
+
+// The lock comes to a waiter while it gives up: it has the lock, or the next one has.
+TEST_F(QueueLockTest, AWaiterThatGivesUpAsItGetsTheLockLosesNone) {
+  make(1, true);
+  for (int round = 0; round < 200; ++round) {
+    int dead = -1;
+    ASSERT_EQ(lock_->lock(*node_, dead), Outcome::acquired);
+    std::thread waiter([&] {
+      int none = -1;
+      if (lock_->wait_with_ticket(*node_, none, [] { return true; }) == Outcome::acquired) {
+        EXPECT_TRUE(lock_->unlock(*node_));
+      }
+    });
+    std::this_thread::sleep_for(rig_liveness_interval + std::chrono::microseconds(round));
+    ASSERT_TRUE(lock_->unlock(*node_));
+    waiter.join();
+    ASSERT_TRUE(is_usable());
+  }
+}
+
 TEST_F(QueueLockTest, UnlockByARankThatDoesNotHoldItIsRefused) {
   make(2, true);
   const auto second = other(1);
@@ -377,6 +442,24 @@ TEST_F(QueueLockSteps, SurvivesADeathAtAnyInstructionOfUnlock) {
         lock_->lock(node, none);
       },
       [this](Node& node) { lock_->unlock(node); }, 5000);
+  if (steps < 0) {
+    GTEST_SKIP() << SteppedRank::impossible;
+  }
+  EXPECT_GT(steps, 20);
+  EXPECT_LT(steps, 5000);
+}
+
+TEST_F(QueueLockSteps, SurvivesADeathAtAnyInstructionOfGivingUp) {
+  const int steps = survive_every_step(
+      [this](Node& node) {
+        int none = -1;
+        lock_->lock(node, none);
+      },
+      [this](Node& node) {
+        int none = -1;
+        lock_->wait_with_ticket(node, none, [] { return true; });
+      },
+      5000);
   if (steps < 0) {
     GTEST_SKIP() << SteppedRank::impossible;
   }

@@ -12,7 +12,8 @@
     job.stop()
 
 Collective functions are called by all ranks (of a team) in the same order; their help says so.
-One-sided ones need no other rank. Waits and transfers release Python's interpreter lock.
+One-sided ones need no other rank. Waits and transfers release Python's interpreter lock. Ctrl-C ends
+waits for other ranks: a collective's team is broken then, and a lock is not taken.
 
 Errors are exceptions below tessera.Error, one class for each code in docs/errors.md: for example
 OutOfRange is also an IndexError, InvalidArgument a ValueError, WrongType a TypeError.

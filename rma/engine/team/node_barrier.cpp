@@ -7,6 +7,7 @@
 #include <string>
 
 #include "rma/engine/job_state.hpp"
+#include "rma/interruption.hpp"
 
 namespace tessera::rma::detail {
 
@@ -78,7 +79,9 @@ void NodeBarrier::check_members_alive(std::uint32_t generation) {
   const auto has_entered = [&] {
     return control().entered.load() == TeamControl::after(generation);
   };
-  std::uint32_t word = liveness_.check_own_node();
+  std::uint32_t word = Interruption::is_requested()
+                           ? TeamControl::interrupted(members_.own_world_rank())
+                           : liveness_.check_own_node();
   if (word == 0 && members_.has_other_nodes() && !has_entered()) {
     const std::uint32_t cut_off = liveness_.check_agent_host();
     const std::uint32_t elsewhere = cut_off != 0 ? cut_off : liveness_.check_next_node();

@@ -4,8 +4,8 @@
 //
 // Members count their arrival in `arrived`. The last one, or on several nodes the leader, finishes
 // the step: it sets `arrived` to 0 and advances `generation`, which the others wait for. A waiting
-// member checks at intervals whether members are gone, and gives up the step if one is. Then all
-// members get the same error from this step and from all later ones.
+// member checks at intervals whether members are gone, and gives up the step if one is, or if it is
+// interrupted. Then all members get the same error from this step and from all later ones.
 //
 // Threads: one at a time. Cost: without waiting, two atomic operations.
 #pragma once
@@ -56,7 +56,8 @@ class NodeBarrier {
   /// For waits in a step that take long. begin_to_wait() marks that this member has reached the
   /// step; others read the marks to name the members that they wait for.
   [[nodiscard]] LongWait begin_to_wait(std::uint32_t generation) const noexcept;
-  /// At each liveness interval: gives up the step if a member is gone, and logs what is waited for.
+  /// At each liveness interval: gives up the step if a member is gone or this thread is
+  /// interrupted, and logs what is waited for.
   /// `sender` is the index of the node that is waited for, or −1.
   void check_long_wait(LongWait& wait, std::uint32_t generation, std::int32_t sender = -1);
 

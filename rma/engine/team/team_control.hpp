@@ -37,7 +37,8 @@ struct TeamControl {
   std::atomic<std::uint32_t> sleepers{0};
   std::uint64_t slot_bytes = 0;
   /// The failure word: a world rank that is gone, plus one. With left_bit if it left, with
-  /// no_memory_bit if it is alive but had no memory for the team. Or a ConnectionLossWord.
+  /// no_memory_bit if it is alive but had no memory for the team, with both if it is alive but was
+  /// interrupted. Or a ConnectionLossWord.
   std::atomic<std::uint32_t> broken{0};
   /// With several nodes: a leader sleeps on `arrived`.
   std::atomic<std::uint32_t> leader_sleeps{0};
@@ -65,6 +66,11 @@ struct TeamControl {
   /// The failure word for a rank that had no memory for the team.
   [[nodiscard]] static std::uint32_t without_memory(WorldRank rank) noexcept {
     return died(rank) | no_memory_bit;
+  }
+
+  /// The failure word for a rank that gave up a collective (rma/interruption.hpp).
+  [[nodiscard]] static std::uint32_t interrupted(WorldRank rank) noexcept {
+    return died(rank) | left_bit | no_memory_bit;
   }
 
   /// The generation after that of a step.

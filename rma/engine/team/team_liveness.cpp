@@ -153,13 +153,15 @@ Status TeamLiveness::status_of(std::uint32_t word) const noexcept {
   }
   constexpr std::uint32_t bits = TeamControl::left_bit | TeamControl::no_memory_bit;
   const WorldRank rank{static_cast<std::int32_t>(word & ~bits) - 1};
-  const Code code = (word & TeamControl::no_memory_bit) != 0 ? Code::no_memory
-                    : (word & TeamControl::left_bit) != 0    ? Code::closed
-                                                             : Code::peer_lost;
+  const bool is_interrupted = (word & bits) == bits;
+  const Code code = (word & TeamControl::left_bit) != 0        ? Code::closed
+                    : (word & TeamControl::no_memory_bit) != 0 ? Code::no_memory
+                                                               : Code::peer_lost;
   if (code == Code::peer_lost) {
     record_loss(rank, true);
   }
-  const char* const what = code == Code::no_memory ? "found no memory for the team"
+  const char* const what = is_interrupted ? "was interrupted in a collective, which broke the team"
+                           : code == Code::no_memory ? "found no memory for the team"
                            : code == Code::closed
                                ? "has left the job and takes part in no further collectives"
                                : "died";
