@@ -270,9 +270,10 @@ Status Allocator::chop(Integer handle) {
     return not_intact(handle, Place::stack);
   }
   const auto at = std::find(stack_.rbegin(), stack_.rend(), number);
+  // Only the records of the blocks above must be intact: as in MA, their guards are not looked at.
   for (auto each = stack_.rbegin(); each != at; ++each) {
-    if (const Integer above = blocks_.handle_of(*each); find_intact(above, Place::stack) == 0) {
-      return not_intact(above, Place::stack);
+    if (blocks_[*each].checksum != blocks_[*each].compute_checksum()) {
+      return not_intact(blocks_.handle_of(*each), Place::stack);
     }
   }
   while (stack_.back() != number) {

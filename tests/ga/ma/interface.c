@@ -76,6 +76,19 @@ static void iterate(void) {
   MA_print_stats(MA_TRUE);
 }
 
+/* As in MA, only the named block has to be undamaged. */
+static void chop_over_damage(void) {
+  Integer below = 0;
+  Integer above = 0;
+  MA_AccessIndex index = 0;
+  check(MA_push_stack(MT_INT, 1, "below", &below), "push");
+  check(MA_push_get(MT_INT, 0, "above", &above, &index), "push nothing");
+  ma_cb_int[index] = 0;
+  check(!MA_verify_allocator_stuff(), "damage above is found");
+  check(MA_chop_stack(below), "chop over damage");
+  check(MA_verify_allocator_stuff(), "nothing is left of it");
+}
+
 static void flags(void) {
   check(MA_set_error_print(MA_FALSE) == MA_TRUE, "errors are printed at first");
   check(MA_set_error_print(MA_FALSE) == MA_FALSE, "the flag is kept");
@@ -93,6 +106,7 @@ static void flags(void) {
   check(MA_verify_allocator_stuff(), "damage was repaired");
   check(MA_pop_stack(handle), "pop");
   check(MA_set_auto_verify(MA_FALSE) == MA_TRUE, "all was verified");
+  chop_over_damage();
   MA_set_error_print(MA_TRUE);
 }
 
