@@ -221,6 +221,7 @@ std::string job_text(SharedJob& job) {
 }
 
 void stop(SharedJob& job) {
+  refuse_in_handler();
   if (!job.is_stopped()) {
     const OnlyCaller alone("job.stop()");
     checked_without_gil([&] { return job.stop(); });

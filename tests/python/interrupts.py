@@ -198,24 +198,35 @@ else:
         self.assertEqual((out, err), ("done\n", ""))
 
     def test_as_the_wait_ends(self):
-        # The interrupt may come at any time before and after the barrier; it is raised exactly once.
+        # The signal comes when rank 1 releases the lock. Its exception is raised once, and the lock is not lost.
         self.assert_interrupted("""
-            other = job.team([0])
-            for round in range(40):
+            locks = job.locks(1)
+
+            def handle(number, frame):
+                raise KeyboardInterrupt
+
+            signal.signal(signal.SIGALRM, handle)
+            for round in range(12):
+                job.barrier()
+                if job.rank == 1:
+                    with locks[0]:
+                        job.barrier()
+                        time.sleep(0.09 + 0.002 * round)
+                    continue
+                job.barrier()
                 count = 0
-                if job.rank == 0:
-                    interrupt(0.001 * (round % 5))
                 try:
-                    try:
-                        other.barrier() if job.rank == 0 else None
-                        job.world.sum(0)
-                        time.sleep(0.05 if job.rank == 0 else 0.002 * (round % 3))
-                    except KeyboardInterrupt:
-                        count += 1
-                    time.sleep(0.02)
+                    signal.setitimer(signal.ITIMER_REAL, 0.1)
+                    locks[0].acquire()
+                    time.sleep(5)
                 except KeyboardInterrupt:
                     count += 1
-                assert count == (1 if job.rank == 0 else 0), (round, count)
+                time.sleep(0.02)
+                assert count == 1
+                try:
+                    locks[0].release()
+                except tessera.InvalidArgument as error:
+                    assert "which this rank does not hold" in str(error)
             print("done")
             """)
 

@@ -4,6 +4,7 @@
 
     tests/python/threads.py [unittest's arguments]
 """
+import os
 import unittest
 
 from programs import LIMIT, NODES, Programs
@@ -52,6 +53,9 @@ class Threads(Programs):
     def test_in_waits(self):
         for settings in {}, NODES:
             # All ranks get the error of the first one, whose thread the exit takes out of the sum.
+            closed = os.path.join(self.folder.name, "closed")
+            if os.path.exists(closed):
+                os.remove(closed)
             self.assert_quiet("""
                 import threading
                 job = tessera.Job()
@@ -71,8 +75,9 @@ class Threads(Programs):
                         job.world.sum(1)
                     except tessera.Closed as error:
                         assert "rank 0 was interrupted" in str(error) or "rank 0 has left" in str(error), error
+                    open("closed", "w").close()
                 else:
-                    while a[0] == 0:
+                    while a[0] == 0 or not os.path.exists("closed"):
                         time.sleep(0.01)
                 print("done", flush=True)
                 """, ranks=3, settings=settings)
