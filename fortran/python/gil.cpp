@@ -21,6 +21,14 @@ void take_gil(PyThreadState* thread) noexcept {
   }
 }
 
+PyObject* call_python(PyObject* function, PyObject* arguments) {
+  try {
+    return PyObject_Call(function, arguments, nullptr);
+  } catch (const abi::__forced_unwind&) {
+    stay_until_exit();
+  }
+}
+
 ReleasedGil::ReleasedGil() noexcept {
   ActiveCalls::of_process().begin();
   thread_ = PyEval_SaveThread();

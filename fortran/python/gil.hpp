@@ -25,6 +25,10 @@ namespace tessera::python {
 /// As PyEval_RestoreThread(); does not return if Python ends this thread.
 void take_gil(PyThreadState* thread) noexcept;
 
+/// As PyObject_Call() without keywords; does not return if Python ends this thread. For calls that
+/// have objects of C++ around them, whose destructors would need the GIL.
+PyObject* call_python(PyObject* function, PyObject* arguments);
+
 /// While it exists, this thread does not have the GIL, and is in a call (active_calls.hpp). The
 /// constructor and the destructor do not return if another thread ends the process.
 class ReleasedGil final : public rma::Interruption {

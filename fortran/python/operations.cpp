@@ -107,7 +107,9 @@ class Pass {
         for (std::size_t i = 0; i < operands_.size(); ++i) {
           views.append(elements(chunk, i, types_[i]));
         }
-        body_(corner(chunk.box.lo()), corner(chunk.box.hi()), views);
+        const py::tuple arguments =
+            py::make_tuple(corner(chunk.box.lo()), corner(chunk.box.hi()), views);
+        owned(call_python(body_.ptr(), arguments.ptr()));
         return {};
       } catch (const std::exception& error) {
         failure_ = std::current_exception();

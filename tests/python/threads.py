@@ -105,6 +105,24 @@ class Threads(Programs):
         self.assertNotIn("Traceback", err)
         self.assertNotIn("signal", err)
 
+    def test_in_a_function_that_does_not_end(self):
+        out, err = self.run_program("""
+            import threading
+            from tessera import _core
+            job = tessera.Job()
+            a = job.zeros((4, 4), name="A")
+
+            def body(lo, hi, views):
+                while True:
+                    pass
+
+            threading.Thread(target=_core._transform, args=("test", [a], "", body), daemon=True).start()
+            time.sleep(0.2)
+            print("done", flush=True)
+            """)
+        self.assertEqual(out, "done\n")
+        self.assertIn("the exit does not stop the job", err)
+
     def test_while_the_job_stops(self):
         for settings in {}, NODES:
             self.assert_quiet("""
