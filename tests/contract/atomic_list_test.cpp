@@ -60,7 +60,9 @@ TYPED_TEST(AtomicLists, ReturnTheOldValueOfEachOperation) {
     EXPECT_EQ(previous, 5);
     ASSERT_TRUE(ok(compare_swap_async<T>(job, at, 5, -1, &previous).wait()));
     EXPECT_EQ(previous, 5);
-    EXPECT_EQ(get_value<T>(job, at).value(), -1);
+    ASSERT_TRUE(ok(swap_async<T>(job, at, 6, &previous).wait()));
+    EXPECT_EQ(previous, -1);
+    EXPECT_EQ(get_value<T>(job, at).value(), 6);
     EXPECT_EQ(get_value<T>(job, at + sizeof(T)).value(), 0);
   });
 }
