@@ -68,7 +68,10 @@ TEST(Interruption, OfACollectiveBreaksTheTeamForAllMembers) {
     } else if (job.rank() == last) {
       ASSERT_TRUE(ok(wait_for_notifications(job, WorldRank{0}, 1)));
     }
-    EXPECT_TRUE(fails(team.barrier(), Code::closed, {text}));
+    // Another node may have received all that it needs; then the next call reports it.
+    const Status barrier = team.barrier();
+    EXPECT_TRUE((barrier.ok() && !job.shares_node(WorldRank{0})) ||
+                fails(barrier, Code::closed, {text}));
     EXPECT_TRUE(fails(team.allreduce(1, Reduction::sum), Code::closed, {text}));
     EXPECT_TRUE(ok(job.barrier()));
   });
@@ -78,12 +81,13 @@ TEST(Interruption, OfAWaitForALockLeavesItToTheOthers) {
   on_ranks([](Job& job) {
     LockSet locks = LockSet::create(job.world(), 1).value();
     const TeamRank self = job.world().rank();
+    const bool has_network_locks = test::network_name() == "mpi";
     std::atomic<bool> is_next{false};
     ASSERT_TRUE(ok(locks.lock(self, 0)));
     std::thread waiter([&] {
       const AfterAWhile interruption;
       const Status status = locks.lock(self, 0);
-      if (test::transport_name() == "mpi") {
+      if (has_network_locks) {
         EXPECT_TRUE(status.ok()) << "locks of a network are not interrupted";
         EXPECT_TRUE(ok(locks.unlock(self, 0)));
       } else {
@@ -91,7 +95,7 @@ TEST(Interruption, OfAWaitForALockLeavesItToTheOthers) {
       }
       is_next = true;
     });
-    if (test::transport_name() != "mpi") {
+    if (!has_network_locks) {
       EXPECT_TRUE(test::eventually([&] { return is_next.load(); }));
     }
     EXPECT_TRUE(ok(locks.unlock(self, 0)));
@@ -103,6 +107,7 @@ TEST(Interruption, OfAWaitForALockLeavesItToTheOthers) {
 }
 
 TEST(Interruption, OfAWaitForAFlagOrANotificationLosesNone) {
+  // A new job, since notifications count from the start of the job.
   on_ranks({.change = [](Settings&) {}}, [](Job& job) {
     auto region = Region::allocate(job.world(), 8).value();
     const WorldRank next{(job.rank().value + 1) % job.size()};

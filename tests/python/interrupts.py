@@ -71,15 +71,15 @@ def wait_for_report():
                             report()
                         else:
                             raise AssertionError("not interrupted")
-                    elif job.rank == 1:
+                    else:
                         wait_for_report()
-                    for _ in range(2):
+                    errors = []
+                    for _ in range(2):  # the first one may succeed on another node
                         try:
                             job.barrier()
                         except tessera.Closed as error:
-                            assert "rank 0 was interrupted in a collective" in str(error), error
-                        else:
-                            raise AssertionError("no error")
+                            errors.append(str(error))
+                    assert errors and all("rank 0 was interrupted in a collective" in each for each in errors), errors
                     assert a[0] == 1
                     report()
                     print("done")
