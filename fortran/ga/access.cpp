@@ -114,7 +114,7 @@ Status access_block_segment(Record& record, std::int64_t rank, const PointerOut&
   const std::int64_t elements = record.array().distribution().local_elements(owner);
   length.set(elements);
   if (elements == 0) {
-    return {};  // there is no memory to point to
+    return {};  // a process without elements may have no mapped memory
   }
   TESSERA_ASSIGN_OR_RETURN(void* const at, address_of(record, owner, 0));
   return pointer.set(at, record.type());

@@ -155,9 +155,8 @@ std::shared_ptr<Array> from_numpy(const std::shared_ptr<SharedJob>& job, const p
   ArrayTerms asked{.extents = {}, .dtype = py::dtype::of<double>()};
   Status own = status_of([&] {
     const int chosen = root.is_none() ? -1 : parse_int32(root, "root");
-    if (!root.is_none() && (chosen < 0 || chosen >= team.size())) {
-      refuse_index(
-          fmt::format("root={} is not a member of the team, which has {}", chosen, team.size()));
+    if (!root.is_none()) {
+      check_root(team, rma::TeamRank{chosen});
     }
     if (root.is_none() || chosen == team.rank().value) {
       all = dtype.is_none() ? numpy.attr("asarray")(elements)

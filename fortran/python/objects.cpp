@@ -36,14 +36,18 @@ std::span<const std::byte> bytes_of(const py::bytes& object) {
 
 }  // namespace
 
+void check_root(const rma::Team& team, rma::TeamRank root) {
+  if (root.value < 0 || root.value >= team.size()) {
+    refuse_index("root=" + std::to_string(root.value) + " is not a member of the team, which has " +
+                 std::to_string(team.size()));
+  }
+}
+
 py::object broadcast(rma::Team& team, const py::object& object, rma::TeamRank root) {
   const bool is_root = team.rank() == root;
   std::vector<std::byte> bytes;
   const Status own = status_of([&] {
-    if (root.value < 0 || root.value >= team.size()) {
-      refuse_index("root=" + std::to_string(root.value) +
-                   " is not a member of the team, which has " + std::to_string(team.size()));
-    }
+    check_root(team, root);
     if (is_root) {
       const py::bytes text = pickled(object);
       const auto given = bytes_of(text);

@@ -46,7 +46,7 @@ enum class EafError : std::int32_t {
   truncate = -10019,
   length = -10020,
 };
-/// The text of an error of EAF or ELIO; empty if there is no error of that number.
+/// The text of an error of EAF or ELIO; empty for an unknown number.
 std::string_view eaf_text_of(std::int64_t code) noexcept;
 
 class EafFiles {

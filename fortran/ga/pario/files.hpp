@@ -50,7 +50,7 @@ enum class Failure : std::int32_t {
   sync,
   unknown,
 };
-/// The text of an error; empty if there is no error of that number.
+/// The text of an error; empty for an unknown number.
 std::string_view text_of(std::int64_t code) noexcept;
 
 /// A number of bytes that is given as a double. Unset if it is negative, not an integer, or above
