@@ -45,6 +45,7 @@ Part measure_scale_memory, measure_scale_job, measure_scale_forward;
 // arrays and matrices
 Part measure_patches, measure_boxes, measure_elements, measure_modes;
 Part measure_checkpoint_write, measure_checkpoint_read, measure_checkpoint_restart;
+Part measure_checkpoint_compressed;
 Part measure_redistribution, measure_transposition, measure_gemm;
 Part measure_spmv, measure_spmv_modes, measure_cg;
 // applications, and memory

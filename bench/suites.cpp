@@ -125,7 +125,8 @@ const std::vector<Suite>& suites() {
        "an array to a file and back, compared with bare system calls",
        {{"write", measure_checkpoint_write},
         {"read", measure_checkpoint_read},
-        {"restart", measure_checkpoint_restart}},
+        {"restart", measure_checkpoint_restart},
+        {"compressed", measure_checkpoint_compressed}},
        {}},
       {"spmv",
        "sparse matrix-vector products, compared with a serial loop and the STREAM triad on the "

@@ -2,7 +2,7 @@
 //
 // Writing and reading a checkpoint of one array, compared with bare system calls that do the same
 // with each rank's own memory: each writes its part of one file and flushes it to the device, and
-// rank 0 renames the file.
+// rank 0 renames the file. Compressed output, compared with zlib and the same calls.
 #include "bench/parts.hpp"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +28,9 @@
 #include "arrays/array.hpp"
 #include "arrays/checkpoint.hpp"
 #include "arrays/elementwise.hpp"
+#include "arrays/output.hpp"
 #include "arrays/random.hpp"
+#include "bench/arrays/compress_doubles.hpp"
 
 namespace tessera::bench {
 namespace {
@@ -65,7 +69,8 @@ class BareFile {
   BareFile& operator=(const BareFile&) = delete;
   ~BareFile() { std::remove(path_.c_str()); }
 
-  void write() {
+  /// Compresses each piece by zlib first, unless `level` is 0.
+  void write(int level = 0) {
     const std::string temporary = path_ + ".new";
     if (job_.rank().value == 0) {
       open(temporary, O_WRONLY | O_CREAT | O_TRUNC);
@@ -74,8 +79,16 @@ class BareFile {
     if (job_.rank().value != 0) {
       open(temporary, O_WRONLY);
     }
+    std::vector<char> compressed;
     for_each_piece([&](char* part, std::size_t count, std::int64_t offset) {
-      check(::pwrite(descriptor_, part, count, offset) == static_cast<ssize_t>(count), temporary);
+      std::span<const char> wanted(part, count);
+      if (level != 0) {
+        compress_doubles(wanted, level, compressed);
+        wanted = compressed;
+      }
+      check(::pwrite(descriptor_, wanted.data(), wanted.size(), offset) ==
+                static_cast<ssize_t>(wanted.size()),
+            temporary);
     });
     check(::fsync(descriptor_) == 0, temporary);
     ::close(descriptor_);
@@ -95,6 +108,16 @@ class BareFile {
     std::fill(memory_.begin(), memory_.end(), '\0');
     read();
     return memory_ == written ? "" : "the bytes in the file differ from those written";
+  }
+
+  /// From now on, the file's whole doubles are value(0), value(1), …
+  template <class Value>
+  void fill(Value&& value) {
+    constexpr std::int64_t bytes = sizeof(double);
+    for (std::int64_t i = (first_ + bytes - 1) / bytes; i < last_ / bytes; ++i) {
+      const double one = value(i);
+      std::memcpy(memory_.data() + (i * bytes - first_), &one, sizeof one);
+    }
   }
 
   void read() {
@@ -250,6 +273,68 @@ void measure_checkpoint_read(Session& session) {
     baseline.verify = [&] { return bare.verify([] {}); };
     session.measure(topic, {bytes, to_string(array.extents()), bytes},
                     {std::move(baseline), std::move(own)}, options_of(session));
+  }
+  std::remove(files.checkpoint.c_str());
+}
+
+namespace {
+
+// A smooth function with three digits, as of a simulation that stores what it knows.
+double smooth(std::int64_t row, std::int64_t column) {
+  const double x = std::sin(static_cast<double>(row) / 100);
+  return std::round(1000 * x * std::cos(static_cast<double>(column) / 70)) / 1000;
+}
+
+void fill_smoothly(Array<double>& array) {
+  const arrays::Box own = array.own_box();
+  std::vector<double> values;
+  for (std::int64_t row = own.lo(0); row < own.hi(0); ++row) {
+    for (std::int64_t column = own.lo(1); column < own.hi(1); ++column) {
+      values.push_back(smooth(row, column));
+    }
+  }
+  rma::require(array.put(own, values));
+  rma::require(array.sync());
+}
+
+void write_output(Array<double>& array, const std::string& path, int level) {
+  auto out = Output::open(array.job(), path, arrays::OutputMode::replace).value();
+  rma::require(out.write(array, "A", {.compression = level}));
+  rma::require(out.close());
+}
+
+}  // namespace
+
+void measure_checkpoint_compressed(Session& session) {
+  const Files files(session);
+  if (!can_write(session, files)) {
+    return;
+  }
+  constexpr int level = 4;
+  Topic topic{"checkpoint", "compressed", "Compressed Output Bandwidth", Quantity::bandwidth,
+              "Bytes"};
+  for (const std::int64_t bytes : sizes(session)) {
+    auto array = array_of(session, bytes);
+    fill_smoothly(array);
+    BareFile bare(session.job(), files.bare, bytes);
+    const std::int64_t columns = array.extents()[1];
+    bare.fill([columns](std::int64_t i) { return smooth(i / columns, i % columns); });
+    Candidate own =
+        together("tessera", bytes, [&] { write_output(array, files.checkpoint, level); });
+    own.verify = [&] {
+      const std::vector<double> written = own_elements(array);
+      write_output(array, files.checkpoint, level);
+      rma::require(arrays::fill(array, -1.0));
+      auto file = Checkpoint::open(session.job(), files.checkpoint).value();
+      rma::require(file.read_into("A", array));
+      return own_elements(array) == written
+                 ? ""
+                 : "the elements in the file differ from those written";
+    };
+    session.measure(topic, {bytes, to_string(array.extents()), bytes},
+                    {together("zlib + pwrite + fsync", bytes, [&] { bare.write(level); }),
+                     std::move(own)},
+                    options_of(session));
   }
   std::remove(files.checkpoint.c_str());
 }

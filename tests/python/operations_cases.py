@@ -190,6 +190,8 @@ class Reductions(Case):
         np.testing.assert_allclose(a.sum(axis=(0, 1, 2)), x.sum(), rtol=1e-12)
         with self.assertRaises(np.AxisError):
             a.sum(axis=3)
+        with self.assertRaisesRegex(tessera.InvalidArgument, "over \\(1, -2\\): an axis is named twice"):
+            a.sum(axis=(1, -2))
         job().barrier()
 
     def test_reproducible_sums(self):

@@ -159,6 +159,11 @@ class Solvers(Case):
         a = sparse.from_scipy(job(), laplacian(12))
         found = sparse.cg(a, np.ones(144), max_iterations=3)
         self.assertEqual((found.iterations, found.has_converged), (3, False))
+        residuals = []  # of b = 0, not divided by its norm
+        for solve in (sparse.cg, sparse.bicgstab):
+            solve(a, np.zeros(144), x0=np.ones(144), max_iterations=2,
+                  callback=lambda step, residual: residuals.append(residual))
+        self.assertTrue(np.isfinite(residuals).all() and len(residuals) == 4)
         zero = sparse.from_scipy(job(), scipy.sparse.csr_matrix(([1.0], ([0], [1])), (2, 2)))
         with self.assertRaisesRegex(tessera.InvalidArgument, "a zero on its diagonal"):
             with np.errstate(divide="ignore"):

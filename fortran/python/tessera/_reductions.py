@@ -80,8 +80,10 @@ def sum(array, axis=None, dtype=None, out=None, keepdims=False, reproducible=Fal
 
 
 def _sum_along(array, axis, dtype, out, keepdims, reproducible, others):
-    axes = {normalize_axis_index(each, array.ndim)
-            for each in (axis if isinstance(axis, tuple) else (axis,))}
+    wanted = axis if isinstance(axis, tuple) else (axis,)
+    axes = {normalize_axis_index(each, array.ndim) for each in wanted}
+    if len(axes) < len(wanted):
+        raise _core.InvalidArgument(f"sum of array '{array.name}' over {axis}: an axis is named twice")
     if len(axes) == array.ndim:
         return sum(array, None, dtype, out, keepdims, reproducible, **others)
     _whole("sum", array, None, keepdims, out, **others)

@@ -266,9 +266,12 @@ class _System:
         r = self.a.dot(self.x)
         return add_scaled(1, self.b, -1, r, r)
 
+    def relative(self, residual):
+        """A residual's part of |b|; the residual itself if b is 0."""
+        return residual / self.norm_of_b if self.norm_of_b else residual
+
     def solution(self, iterations, tolerance):
-        size = norm(self.residual())
-        relative = size / self.norm_of_b if self.norm_of_b else size
+        relative = self.relative(norm(self.residual()))
         return Solution(self.x, iterations, relative, bool(relative <= 1.5 * tolerance))
 
 
@@ -310,7 +313,7 @@ def cg(a, b, x0=None, tolerance=1e-8, max_iterations=None, jacobi=False, callbac
         add_scaled(1, z, rz / before, p, p)
         steps += 1
         if callback is not None:
-            callback(steps, norm(r) / system.norm_of_b)
+            callback(steps, system.relative(norm(r)))
     return system.solution(steps, tolerance)
 
 
@@ -341,7 +344,7 @@ def bicgstab(a, b, x0=None, tolerance=1e-8, max_iterations=None, jacobi=False, c
         add_scaled(1, r, -omega, t, r)
         before, rho = rho, vdot(shadow, r)
         if callback is not None:
-            callback(steps, norm(r) / system.norm_of_b)
+            callback(steps, system.relative(norm(r)))
         if not abs(rho * omega) > 0:
             break
         beta = rho / before * (alpha / omega)
