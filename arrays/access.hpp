@@ -67,7 +67,7 @@ class LocalAccess {
   /// The elements, indexed by local indices from 0, ghost cells included.
   [[nodiscard]] LocalView<T> raw() const noexcept {
     return LocalView<T>(reinterpret_cast<T*>(right_.data()), with_ghosts_.extents(),
-                        dense_strides(with_ghosts_.extents(), order_), life_.get());
+                        dense_strides(with_ghosts_.extents(), order_), state_.get());
   }
 
  private:
@@ -86,14 +86,14 @@ class LocalAccess {
         own_(array.own_box()),
         with_ghosts_(own_.is_empty() ? own_ : own_.grown(array.distribution().ghosts())),
         order_(array.distribution().order()),
-        life_(array.life()),
+        state_(array.state()),
         use_(array.begin_local_use(!std::is_const_v<T>)) {}
 
   rma::LocalAccess right_;
   Box own_;
   Box with_ghosts_;
   MemoryOrder order_;
-  std::shared_ptr<const detail::ArrayState> life_;
+  std::shared_ptr<const detail::ArrayState> state_;
   detail::LocalUse use_;
 };
 
@@ -123,7 +123,7 @@ class LocalBlocks {
   [[nodiscard]] GlobalView<T> operator[](std::int64_t number) const noexcept {
     const Patch block = distribution_.block(rank_, number);
     return GlobalView<T>(
-        LocalView<T>(data() + block.offset, block.box.extents(), block.strides, life_.get()),
+        LocalView<T>(data() + block.offset, block.box.extents(), block.strides, state_.get()),
         block.box.lo());
   }
   /// This rank's whole slice of the array, in the layout of the distribution. With
@@ -139,13 +139,13 @@ class LocalBlocks {
       : right_(std::move(right)),
         distribution_(array.distribution()),
         rank_(array.team().rank()),
-        life_(array.life()),
+        state_(array.state()),
         use_(array.begin_local_use(!std::is_const_v<T>)) {}
 
   rma::LocalAccess right_;
   Distribution distribution_;
   rma::TeamRank rank_;
-  std::shared_ptr<const detail::ArrayState> life_;
+  std::shared_ptr<const detail::ArrayState> state_;
   detail::LocalUse use_;
 };
 

@@ -112,11 +112,11 @@ struct ArrayBase::Memory {
 
 ArrayBase::ArrayBase() noexcept = default;
 
-ArrayBase::ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayState> life,
+ArrayBase::ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayState> state,
                      const Distribution& distribution, rma::Region region, ElementKind element)
     : job_(job),
-      life_(std::move(life)),
-      name_(life_->name),
+      state_(std::move(state)),
+      name_(state_->name),
       element_(std::move(element)),
       distribution_(distribution),
       region_(std::move(region)),
@@ -139,7 +139,7 @@ void log_race(const std::optional<rma::Job>& job, const Status& race) noexcept {
 // The job is copied, not moved: failed handles need it, also those of an array that was moved from.
 ArrayBase::ArrayBase(ArrayBase&& other) noexcept
     : job_(other.job_),  // NOLINT(performance-move-constructor-init): see above
-      life_(std::move(other.life_)),
+      state_(std::move(other.state_)),
       name_(std::move(other.name_)),
       element_(other.element_),
       distribution_(other.distribution_),
@@ -160,7 +160,7 @@ ArrayBase& ArrayBase::operator=(ArrayBase&& other) noexcept {
     tiles_ = std::move(other.tiles_);
     region_ = std::move(other.region_);  // first, since it frees the old region with the old job
     job_ = other.job_;
-    life_ = std::move(other.life_);
+    state_ = std::move(other.state_);
     name_ = std::move(other.name_);
     element_ = other.element_;
     distribution_ = other.distribution_;
@@ -181,20 +181,20 @@ ArrayBase::~ArrayBase() {
 // Collective if the race check is on. Borrowed memory is not freed here, and after an exception
 // this rank's destructor may run alone, so the members don't synchronise then.
 Status ArrayBase::end_array_state() noexcept {
-  if (!life_ || is_alias_ || life_->is_freed.exchange(true) || !life_->races) {
+  if (!state_ || is_alias_ || state_->is_freed.exchange(true) || !state_->races) {
     return {};
   }
   Status race;
   if (!region_.is_borrowed() && std::uncaught_exceptions() == 0) {
-    life_->races->check(team(), label("free"), race)
+    state_->races->check(team(), label("free"), race)
         .ignore("freeing the memory reports the same error");
   }
-  life_->races->close();
+  state_->races->close();
   return race;
 }
 
 ArrayBase ArrayBase::alias() const {
-  ArrayBase other(*job_, life_, distribution_, region_.borrow(), element_);
+  ArrayBase other(*job_, state_, distribution_, region_.borrow(), element_);
   other.is_alias_ = true;
   return other;
 }
@@ -255,7 +255,7 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
                                                  arrays::to_string(distribution.extents())));
   };
   std::size_t bytes = 0;
-  std::shared_ptr<detail::ArrayState> life;
+  std::shared_ptr<detail::ArrayState> state;
   const auto prepare = [&]() -> Status {
     TESSERA_RETURN_IF_ERROR(check_bytes(distribution, element.bytes));
     if (distribution.nranks() != team.size()) {
@@ -265,9 +265,9 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
     }
     bytes = static_cast<std::size_t>(distribution.local_elements(team.rank())) * element.bytes;
     TESSERA_RETURN_IF_ERROR(memory.check_room(bytes));
-    life = std::make_shared<detail::ArrayState>();
-    life->name = options.name;
-    TESSERA_ASSIGN_OR_RETURN(life->races, detail::RaceLog::create(job, team));
+    state = std::make_shared<detail::ArrayState>();
+    state->name = options.name;
+    TESSERA_ASSIGN_OR_RETURN(state->races, detail::RaceLog::create(job, team));
     return {};
   };
   TESSERA_RETURN_IF_ERROR(attempt(team.agree(prepare)));
@@ -280,9 +280,9 @@ Result<ArrayBase> ArrayBase::make(const rma::Job& job, const Distribution& distr
   if (!region.ok()) {
     return attempt(std::move(region).status());
   }
-  ArrayBase made(job, std::move(life), distribution, std::move(region).take(), element);
-  if (made.life_->races) {
-    made.life_->races->open(
+  ArrayBase made(job, std::move(state), distribution, std::move(region).take(), element);
+  if (made.state_->races) {
+    made.state_->races->open(
         {.text = made.describe(),
          .number =
              detail::CallSignature().add(made, made.box()).add(fingerprint(distribution)).hash(),
@@ -323,9 +323,9 @@ Status ArrayBase::fence() const {
 Status ArrayBase::sync(Status own_status) const {
   TESSERA_RETURN_IF_ERROR(check_open());
   Status fenced = region_.fence();
-  if (life_->races) [[unlikely]] {
+  if (state_->races) [[unlikely]] {
     Status race;
-    TESSERA_RETURN_IF_ERROR(life_->races->check(team(), label("sync"), race));
+    TESSERA_RETURN_IF_ERROR(state_->races->check(team(), label("sync"), race));
     own_status = own_status.ok() ? race : own_status;
   }
   return team().agree(own_status.ok() ? fenced : own_status, {.label = label("sync")});
@@ -340,7 +340,7 @@ std::string ArrayBase::describe() const {
 }
 
 std::string_view ArrayBase::closed_reason() const noexcept {
-  return region_ ? (life_->is_grown ? "grown, which freed this memory of it" : "freed")
+  return region_ ? (state_->is_grown ? "grown, which freed this memory of it" : "freed")
          : job_  ? "moved from"
                  : "never made";
 }
@@ -368,8 +368,8 @@ Result<rma::RemoteAddress> ArrayBase::atomic_address(std::string_view verb,
     return explain_use(Use::put).context(
         fmt::format("{} of element {} of {}", verb, arrays::to_string(index), describe()));
   }
-  if (life_->races) [[unlikely]] {
-    life_->races->note(detail::AccessKind::atomic, Box::at(index));
+  if (state_->races) [[unlikely]] {
+    state_->races->note(detail::AccessKind::atomic, Box::at(index));
   }
   const ElementLocation location = distribution_.locate(index);
   return region_.at(location.owner, static_cast<std::uint64_t>(location.offset) * element_.bytes);

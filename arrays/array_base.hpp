@@ -295,12 +295,12 @@ class ArrayBase {
 
   /// For this layer: state shared with the views of this array's memory. Null if the array is empty
   /// or was moved from.
-  [[nodiscard]] const std::shared_ptr<detail::ArrayState>& life() const noexcept { return life_; }
+  [[nodiscard]] const std::shared_ptr<detail::ArrayState>& state() const noexcept { return state_; }
   /// For this layer and those above: records a local access while it lasts, to one of this rank's
   /// blocks or to all.
   [[nodiscard]] detail::LocalUse begin_local_use(bool may_write,
                                                  std::optional<std::int64_t> block = {}) const {
-    return {life_ ? life_->races : nullptr, may_write, block};
+    return {state_ ? state_->races : nullptr, may_write, block};
   }
   /// For this layer. Local. A second handle of this array. It stays usable when the array is moved,
   /// is closed when the array is freed, and frees nothing itself. Requires: the array is open.
@@ -354,7 +354,7 @@ class ArrayBase {
   /// The memory that an array is made in.
   struct Memory;
 
-  ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayState> life,
+  ArrayBase(const rma::Job& job, std::shared_ptr<detail::ArrayState> state,
             const Distribution& distribution, rma::Region region, ElementKind element);
   static rma::Result<ArrayBase> make(const rma::Job& job, const Distribution& distribution,
                                      const ElementKind& element, const ArrayOptions& options,
@@ -363,14 +363,14 @@ class ArrayBase {
   static std::string_view to_string(Use use) noexcept;
 
   [[nodiscard]] bool is_open() const noexcept {
-    return region_ && !is_freed_ && !life_->is_freed.load(std::memory_order_relaxed);
+    return region_ && !is_freed_ && !state_->is_freed.load(std::memory_order_relaxed);
   }
   rma::Status end_array_state() noexcept;
   /// Logs a use for the race check, if it is on.
   template <class... What>
   void note(Use use, const What&... what) const noexcept {
-    if (life_->races) [[unlikely]] {
-      life_->races->note(access_kind(use), what...);
+    if (state_->races) [[unlikely]] {
+      state_->races->note(access_kind(use), what...);
     }
   }
   static detail::AccessKind access_kind(Use use) noexcept {
@@ -409,7 +409,7 @@ class ArrayBase {
                                              const Transfer& transfer) const;
 
   mutable std::optional<rma::Job> job_;  // unset: an empty array
-  std::shared_ptr<detail::ArrayState> life_;
+  std::shared_ptr<detail::ArrayState> state_;
   std::string name_;
   ElementKind element_;
   Distribution distribution_ = Distribution::none();

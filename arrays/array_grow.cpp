@@ -137,7 +137,7 @@ Status ArrayBase::grow(int dim, std::int64_t extent) {
   }
   TESSERA_RETURN_IF_ERROR(
       made->sync([&] { return detail::get_own(*made, box(), *this, box()); }).context(doing));
-  life_->is_grown = true;
+  state_->is_grown = true;
   Status freed = free();
   *this = std::move(made).take();
   return std::move(freed).context(doing);

@@ -60,7 +60,7 @@ Status check_options(AccessMode mode, const ModeOptions& options, const ElementK
 }  // namespace
 
 std::uint8_t ArrayBase::uses_of(AccessMode mode) const noexcept {
-  const bool is_logged = life_->races != nullptr;
+  const bool is_logged = state_->races != nullptr;
   const std::uint8_t puts = is_logged ? Use::put : Use::put | Use::direct_put;
   const std::uint8_t reads = is_logged ? Use::get : Use::get | Use::direct_get;
   const std::uint8_t adds = is_logged ? Use::accumulate : Use::accumulate | Use::direct_accumulate;

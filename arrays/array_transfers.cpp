@@ -354,7 +354,7 @@ Status ArrayBase::transfer_patches(const Box& box, const UntypedMemory& memory,
   const Use use = use_of(transfer.kind);
   detail::SingleBlock single;
   // With the race check, a box in one block comes here, too.
-  if ((uses_ & use) != 0 && life_->races && !node_copy_ && !tiles_ && memory.data != nullptr &&
+  if ((uses_ & use) != 0 && state_->races && !node_copy_ && !tiles_ && memory.data != nullptr &&
       has_extents_of(box, memory) &&
       find_single(distribution_.data(), box, element_.bytes, memory, single) &&
       single.elements <= memory.room && !(use == Use::get && single.may_overlap)) {

@@ -26,8 +26,8 @@ Result<std::vector<rma::RemoteAddress>> locate_all(const ArrayBase& array,
     const std::uint64_t offset =
         static_cast<std::uint64_t>(location.offset) * array.element_bytes();
     addresses.push_back(array.region().at(location.owner, offset));
-    if (array.life()->races) [[unlikely]] {
-      array.life()->races->note(detail::AccessKind::atomic, Box::at(index));
+    if (array.state()->races) [[unlikely]] {
+      array.state()->races->note(detail::AccessKind::atomic, Box::at(index));
     }
   }
   return addresses;

@@ -217,7 +217,7 @@ TeamRank BlockMap::owner_in_general(const Index& block) const noexcept {
       break;
     case BlockMapKind::cyclic_grid:
       for (int dim = 0; dim < ndims(); ++dim) {
-        rank += turn(dim, block[dim]).remainder * rank_strides_[dim];
+        rank += divide_by_grid(dim, block[dim]).remainder * rank_strides_[dim];
       }
       break;
     case BlockMapKind::round_robin:
@@ -237,7 +237,7 @@ std::int64_t BlockMap::number(const Index& block) const noexcept {
       std::int64_t index = 0;
       for (int k = 0; k < ndims(); ++k) {
         const int dim = order_ == MemoryOrder::row_major ? k : ndims() - 1 - k;
-        const FastDivider::Parts at = turn(dim, block[dim]);
+        const FastDivider::Parts at = divide_by_grid(dim, block[dim]);
         index = index * count_along(dim, at.remainder) + at.quotient;
       }
       return index;

@@ -135,7 +135,7 @@ class BlockMap {
   /// The number of blocks of one dimension that the ranks at one coordinate of a (cyclic) grid own.
   [[nodiscard]] std::int64_t count_along(int dim, std::int64_t coordinate) const noexcept {
     const std::int64_t beyond = blocks_[dim] - coordinate - 1;
-    return beyond < 0 ? 0 : turn(dim, beyond).quotient + 1;
+    return beyond < 0 ? 0 : divide_by_grid(dim, beyond).quotient + 1;
   }
 
   friend bool operator==(const BlockMap& a, const BlockMap& b) noexcept;

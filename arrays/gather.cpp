@@ -321,7 +321,7 @@ class ElementMover {
 
 // Logs the elements for the race check, if it is on.
 void note(const ArrayBase& array, const IndexList& indices, Transfer::Kind kind) {
-  detail::RaceLog* const log = array.life()->races.get();
+  detail::RaceLog* const log = array.state()->races.get();
   if (log == nullptr) {
     return;
   }

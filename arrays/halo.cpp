@@ -179,7 +179,7 @@ Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchang
   if (plan.copies_left_out()) {
     plan_direct_adds(plan.from_elements());
   }
-  if (array.life()->races != nullptr && array.distribution().block_count(self) > 0) {
+  if (array.state()->races != nullptr && array.distribution().block_count(self) > 0) {
     const Patch block = array.distribution().block(self, 0);
     for (const Neighbour& neighbour : neighbours_) {
       for (const GhostPiece& piece : neighbour.outgoing.pieces) {
@@ -192,7 +192,7 @@ Halo::Halo(const ArrayBase& array, const HaloPlan& plan, const PackedHaloExchang
 // For the race check: other ranks must not change these elements meanwhile.
 void Halo::note_reads() const noexcept {
   for (const Box& box : sent_) {
-    array_->life()->races->note(detail::AccessKind::halo, box);
+    array_->state()->races->note(detail::AccessKind::halo, box);
   }
 }
 

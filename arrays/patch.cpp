@@ -18,7 +18,7 @@ std::int64_t offset_in_matrix(const DistributionData& data, const Index& block,
     const int dim = data.fast(k, data.order);
     strides[dim] = stride;
     offset += data.length_before(dim, block[dim]) * stride;
-    stride *= data.length_of_all(dim, data.block_map.turn(dim, block[dim]).remainder);
+    stride *= data.length_of_all(dim, data.block_map.divide_by_grid(dim, block[dim]).remainder);
   }
   return offset;
 }
@@ -39,7 +39,7 @@ std::int64_t start_of_block(const DistributionData& data, const Index& block) no
     const int dim = data.fast(k, data.block_map.order());
     const std::int64_t b = block[dim];
     before = data.length_before(dim, b) * all + data.partition(dim).length(b) * before;
-    all *= data.length_of_all(dim, data.block_map.turn(dim, b).remainder);
+    all *= data.length_of_all(dim, data.block_map.divide_by_grid(dim, b).remainder);
   }
   return before;
 }

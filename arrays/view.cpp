@@ -45,12 +45,12 @@ std::string explain(const Box& box, const Box& covered) {
 }
 
 template <class Used>
-std::string sentence(const Used& used, const Box& covered, const ArrayState* life) {
-  const std::string of = life == nullptr ? "local memory" : fmt::format("array '{}'", life->name);
-  const bool is_freed = life != nullptr && life->is_freed;
-  const std::string why = !is_freed        ? explain(used, covered)
-                          : life->is_grown ? std::string("the array was grown")
-                                           : std::string("the array was freed");
+std::string sentence(const Used& used, const Box& covered, const ArrayState* state) {
+  const std::string of = state == nullptr ? "local memory" : fmt::format("array '{}'", state->name);
+  const bool is_freed = state != nullptr && state->is_freed;
+  const std::string why = !is_freed         ? explain(used, covered)
+                          : state->is_grown ? std::string("the array was grown")
+                                            : std::string("the array was freed");
   return fmt::format("tessera: {} of a view of {}, which covers {}: {}\n", to_string(used), of,
                      to_string(covered), why);
 }
@@ -62,12 +62,12 @@ std::string sentence(const Used& used, const Box& covered, const ArrayState* lif
 
 }  // namespace
 
-void fail_view(const Index& index, const Box& covered, const ArrayState* life) noexcept {
-  fail(sentence(index, covered, life));
+void fail_view(const Index& index, const Box& covered, const ArrayState* state) noexcept {
+  fail(sentence(index, covered, state));
 }
 
-void fail_view(const Box& box, const Box& covered, const ArrayState* life) noexcept {
-  fail(sentence(box, covered, life));
+void fail_view(const Box& box, const Box& covered, const ArrayState* state) noexcept {
+  fail(sentence(box, covered, state));
 }
 
 }  // namespace tessera::arrays::detail

@@ -58,18 +58,18 @@ struct ArrayState {
 constexpr bool checks_views = TESSERA_CHECK_VIEWS != 0;
 
 /// Prints what is wrong with an index, or a box, of a view of `covered`, and aborts the process.
-/// `life` may be null.
+/// `state` may be null.
 [[noreturn]] void fail_view(const Index& index, const Box& covered,
-                            const ArrayState* life) noexcept;
-[[noreturn]] void fail_view(const Box& box, const Box& covered, const ArrayState* life) noexcept;
+                            const ArrayState* state) noexcept;
+[[noreturn]] void fail_view(const Box& box, const Box& covered, const ArrayState* state) noexcept;
 
 /// Checks that `used`, an index or a box, is inside `covered`.
 template <class Used>
 [[gnu::always_inline]] constexpr void check_view(const Used& used, const Box& covered,
-                                                 const ArrayState* life) noexcept {
+                                                 const ArrayState* state) noexcept {
   if (used.ndims() != covered.ndims() || !covered.contains(used) ||
-      (life != nullptr && life->is_freed.load(std::memory_order_relaxed))) [[unlikely]] {
-    fail_view(used, covered, life);
+      (state != nullptr && state->is_freed.load(std::memory_order_relaxed))) [[unlikely]] {
+    fail_view(used, covered, state);
   }
 }
 
@@ -102,14 +102,14 @@ class LocalView {
       : data_(data), extents_(extents), strides_(strides) {}
   /// For this layer: a view of memory of an array.
   constexpr LocalView(T* data, const Extents& extents, const Strides& strides,
-                      const detail::ArrayState* life) noexcept
-      : data_(data), extents_(extents), strides_(strides), life_(life) {}
+                      const detail::ArrayState* state) noexcept
+      : data_(data), extents_(extents), strides_(strides), state_(state) {}
   /// Conversion of a view that may write into one that only reads.
   // NOLINTBEGIN(google-explicit-constructor): as T* becomes const T*
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) constexpr LocalView(
       const LocalView<U>& other) noexcept  // NOLINTEND(google-explicit-constructor)
-      : LocalView(other.data_handle(), other.extents(), other.strides(), other.life()) {}
+      : LocalView(other.data_handle(), other.extents(), other.strides(), other.state()) {}
 
   [[nodiscard]] constexpr T* data_handle() const noexcept { return data_; }
   [[nodiscard]] constexpr int ndims() const noexcept { return extents_.ndims(); }
@@ -153,13 +153,13 @@ class LocalView {
   [[gnu::always_inline]] constexpr T& operator()(Indices... indices) const noexcept {
     static_assert(sizeof...(Indices) >= 1 && sizeof...(Indices) <= max_dims);
     if constexpr (detail::checks_views) {
-      detail::check_view(Index{static_cast<std::int64_t>(indices)...}, covered(), life_);
+      detail::check_view(Index{static_cast<std::int64_t>(indices)...}, covered(), state_);
     }
     return data_[detail::offset_of(strides_, indices...)];
   }
   [[gnu::always_inline]] constexpr T& operator[](const Index& index) const noexcept {
     if constexpr (detail::checks_views) {
-      detail::check_view(index, covered(), life_);
+      detail::check_view(index, covered(), state_);
     }
     std::int64_t offset = 0;
     for (int dim = 0; dim < strides_.ndims(); ++dim) {
@@ -172,17 +172,17 @@ class LocalView {
   /// inside the view.
   [[nodiscard, gnu::always_inline]] constexpr LocalView sub(const Box& box) const noexcept {
     if constexpr (detail::checks_views) {
-      detail::check_view(box, covered(), life_);
+      detail::check_view(box, covered(), state_);
     }
     std::int64_t offset = 0;
     for (int dim = 0; dim < ndims(); ++dim) {
       offset += box.lo(dim) * strides_[dim];
     }
-    return LocalView(data_ + offset, box.extents(), strides_, life_);
+    return LocalView(data_ + offset, box.extents(), strides_, state_);
   }
 
   /// For this layer: the state of the array that the memory belongs to; null for other memory.
-  [[nodiscard]] constexpr const detail::ArrayState* life() const noexcept { return life_; }
+  [[nodiscard]] constexpr const detail::ArrayState* state() const noexcept { return state_; }
 
  private:
   [[nodiscard]] constexpr Box covered() const noexcept { return Box::whole(extents_); }
@@ -190,7 +190,7 @@ class LocalView {
   T* data_ = nullptr;
   Extents extents_;
   Strides strides_;
-  const detail::ArrayState* life_ = nullptr;
+  const detail::ArrayState* state_ = nullptr;
 };
 
 /// A view of memory by the global indices of its array. T may be const.
@@ -222,13 +222,13 @@ class GlobalView {
   [[gnu::always_inline]] constexpr T& operator()(Indices... indices) const noexcept {
     static_assert(sizeof...(Indices) >= 1 && sizeof...(Indices) <= max_dims);
     if constexpr (detail::checks_views) {
-      detail::check_view(Index{static_cast<std::int64_t>(indices)...}, box(), view_.life());
+      detail::check_view(Index{static_cast<std::int64_t>(indices)...}, box(), view_.state());
     }
     return view_.data_handle()[detail::offset_of(view_.strides(), indices...) - origin_offset_];
   }
   [[gnu::always_inline]] constexpr T& operator[](const Index& index) const noexcept {
     if constexpr (detail::checks_views) {
-      detail::check_view(index, box(), view_.life());
+      detail::check_view(index, box(), view_.state());
     }
     return view_.data_handle()[distance(origin_, index, view_.strides())];
   }

@@ -143,7 +143,7 @@ Result<RealValues<T>> solve_agreed(const Problem& problem, bool uses_scalapack) 
   const auto n = static_cast<double>(problem.a.rows());
   const double matrices = (problem.vectors ? 3 : 1) + (problem.b ? 1 : 0);
   TESSERA_RETURN_IF_ERROR(
-      detail::check_gathered(problem.a, matrices * n * n, problem.options.most_bytes));
+      detail::check_gathered(problem.a, matrices * n * n, problem.options.max_bytes));
   return solve_gathered<T>(problem);
 }
 
@@ -153,7 +153,7 @@ Result<RealValues<T>> solve(const Problem& problem) {
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
   const arrays::detail::CallScope scope(problem.attempt, problem.target());
   detail::CallSignature signature(problem.attempt);
-  signature.add(problem.options.most_bytes);
+  signature.add(problem.options.max_bytes);
   const std::vector<Named> operands = operands_of(problem);
   const auto uses_scalapack =
       detail::begin_dense(problem.target(), operands, problem.options.how, check_problem(operands),

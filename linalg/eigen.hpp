@@ -12,7 +12,7 @@
 // ScaLAPACK is used if it is available (method.hpp). A member then takes size / ranks for each of
 // A, B and the vectors, and about the same for work space. Otherwise the matrices are gathered on
 // the team's first member, which calls LAPACK. That member takes 3 n² elements, or 4 n² for the
-// generalised problem; a problem that takes more than `most_bytes` is refused. Tessera has no
+// generalised problem; a problem that takes more than `max_bytes` is refused. Tessera has no
 // distributed method of its own.
 //
 // All functions are collective over the team of `vectors`, or of A if there are no vectors.
@@ -42,8 +42,8 @@ namespace tessera::linalg {
 
 /// The method, and a limit for problems that are gathered on one rank, in bytes.
 struct EigenOptions {
-  MethodOptions how = {};                           ///< Method::own: gathered
-  std::int64_t most_bytes = std::int64_t{1} << 30;  ///< limit for a gathered problem
+  MethodOptions how = {};                          ///< Method::own: gathered
+  std::int64_t max_bytes = std::int64_t{1} << 30;  ///< limit for a gathered problem
 };
 
 /// Collective. The eigenvalues of A, ascending, without eigenvectors.

@@ -120,7 +120,7 @@ Result<RealValues<T>> decompose_gathered(const SvdProblem& problem) {
   const auto k = static_cast<double>(problem.count());
   TESSERA_RETURN_IF_ERROR(
       detail::check_gathered(problem.a, m * n + (problem.vectors ? (m + n) * k + 5 * k * k : 0),
-                             problem.options.most_bytes));
+                             problem.options.max_bytes));
   Team& team = problem.target().team();
   const rma::TeamRank solver{0};
   RealValues<T> values;
@@ -145,7 +145,7 @@ Result<RealValues<T>> decompose(const SvdProblem& problem) {
   TESSERA_RETURN_IF_ERROR(problem.target().check_open().context(problem.attempt));
   const arrays::detail::CallScope scope(problem.attempt, problem.target());
   detail::CallSignature signature(problem.attempt);
-  signature.add(problem.options.most_bytes);
+  signature.add(problem.options.max_bytes);
   const auto uses_scalapack =
       detail::begin_dense(problem.target(), operands_of(problem), problem.options.how,
                           check_problem(problem), signature, detail::spectral_work_per_element);

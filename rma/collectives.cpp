@@ -348,11 +348,11 @@ class Scan {
 
   // Works in chunks, so that the buffer for all members' elements stays small.
   Status run(std::span<std::byte> elements) {
-    constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+    constexpr std::size_t max_bytes = std::size_t{1} << 20U;
     constexpr std::size_t largest_element = 16;
     const auto members = static_cast<std::size_t>(state_.size());
     const std::size_t chunk =
-        std::max(most_bytes / members / largest_element, std::size_t{1}) * largest_element;
+        std::max(max_bytes / members / largest_element, std::size_t{1}) * largest_element;
     std::vector<std::byte> all;
     all.reserve(std::min(chunk, elements.size()) * members);
     for (std::size_t done = 0; done < elements.size(); done += chunk) {

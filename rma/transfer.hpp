@@ -58,8 +58,8 @@ Status accumulate(Job& job, RemoteAddress to, const void* from, const CopyShape&
 /// Fragments may overlap; each is added.
 Status accumulate(Job& job, RemoteAddress to, Fragments fragments, const Scale& scale);
 
-/// The same without waiting. Complete: locally after wait(). Requires: local memory stays unchanged
-/// until then; the fragment list itself may be destroyed at once.
+/// put(), get() and accumulate() without waiting. Complete: locally after wait(). Requires: local
+/// memory stays unchanged until then; the fragment list itself may be destroyed at once.
 Handle put_async(Job& job, RemoteAddress to, const void* from, std::size_t bytes);
 Handle put_async(Job& job, RemoteAddress to, const void* from, const CopyShape& shape);
 Handle put_async(Job& job, RemoteAddress to, Fragments fragments);

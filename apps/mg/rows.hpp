@@ -108,8 +108,7 @@ struct StencilRows {
 };
 
 /// Sums of one block in the first plane (a) and the second (b): shifted is w, and partial is base +
-/// s0 t0 + s1 t1 + s2 t2. Members, because
-/// compilers would keep an array of packs in memory from one iteration to the next.
+/// s0 t0 + s1 t1 + s2 t2. They are members, because compilers keep an array of packs in memory.
 template <typename V>
 struct StencilSums {
   V shifted_a{};

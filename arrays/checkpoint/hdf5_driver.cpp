@@ -14,7 +14,7 @@
 namespace tessera::arrays::detail {
 namespace {
 
-constexpr haddr_t most_bytes = std::numeric_limits<haddr_t>::max() / 2;
+constexpr haddr_t max_bytes = std::numeric_limits<haddr_t>::max() / 2;
 
 // The data of an access list.
 struct DriverOptions {
@@ -119,7 +119,7 @@ H5FD_class_t driver_class(bool has_start) {
   driver.value = static_cast<H5FD_class_value_t>(512);  // the first value for experimental drivers
 #endif
   driver.name = "tessera_image";
-  driver.maxaddr = most_bytes;
+  driver.maxaddr = max_bytes;
   driver.fc_degree = H5F_CLOSE_STRONG;
   driver.fapl_size = sizeof(DriverOptions);
   driver.open = open_image;

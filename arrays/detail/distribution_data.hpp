@@ -46,8 +46,8 @@ struct DistributionData {
     if (!table.empty()) {
       return table[static_cast<std::size_t>(block)];
     }
-    const FastDivider::Parts turn = block_map.turn(dim, block);
-    return partition(dim).length_of(turn.remainder, block_map.rank_grid()[dim], turn.quotient);
+    const FastDivider::Parts at = block_map.divide_by_grid(dim, block);
+    return partition(dim).length_of(at.remainder, block_map.rank_grid()[dim], at.quotient);
   }
   /// The total length along `dim` of all blocks of the ranks at a grid coordinate. For cyclic
   /// grids.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// CommunicationLog: the communication time of this rank's products, for each measured product
-// (call_log.hpp).
+// What a candidate measures of its own calls. CallLog keeps the values of all calls;
+// CommunicationLog records how long this rank's products communicate.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,8 @@
 
 namespace tessera::bench {
 
-// CallLog: what a candidate measures of its own calls, one value or several per call; returns those
-// of the samples.
-//
-// A candidate also runs for the check, to find the number of repetitions, to warm up, and once
-// before each sample. The log keeps the values of all these calls, and selects those of the samples
-// afterwards.
-
+/// One value or several of each call. A candidate also runs for the check, to find the number of
+/// repetitions, to warm up, and once before each sample; of_last() selects the samples.
 class CallLog {
  public:
   void begin_call(std::size_t expected_values) { calls_.emplace_back().reserve(expected_values); }

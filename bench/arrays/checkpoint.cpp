@@ -327,14 +327,13 @@ void measure_checkpoint_compressed(Session& session) {
       rma::require(arrays::fill(array, -1.0));
       auto file = Checkpoint::open(session.job(), files.checkpoint).value();
       rma::require(file.read_into("A", array));
-      return own_elements(array) == written
-                 ? ""
-                 : "the elements in the file differ from those written";
+      return own_elements(array) == written ? ""
+                                            : "the elements in the file differ from those written";
     };
-    session.measure(topic, {bytes, to_string(array.extents()), bytes},
-                    {together("zlib + pwrite + fsync", bytes, [&] { bare.write(level); }),
-                     std::move(own)},
-                    options_of(session));
+    session.measure(
+        topic, {bytes, to_string(array.extents()), bytes},
+        {together("zlib + pwrite + fsync", bytes, [&] { bare.write(level); }), std::move(own)},
+        options_of(session));
   }
   std::remove(files.checkpoint.c_str());
 }

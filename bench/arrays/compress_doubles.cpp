@@ -19,8 +19,9 @@ void compress_doubles(std::span<const char> doubles, int level, std::vector<char
   }
   uLongf size = compressBound(shuffled.size());
   result.resize(size);
-  const int code = compress2(reinterpret_cast<Bytef*>(result.data()), &size,
-                             reinterpret_cast<const Bytef*>(shuffled.data()), shuffled.size(), level);
+  const int code =
+      compress2(reinterpret_cast<Bytef*>(result.data()), &size,
+                reinterpret_cast<const Bytef*>(shuffled.data()), shuffled.size(), level);
   if (code == Z_OK && size < doubles.size()) {
     result.resize(size);
   } else {

@@ -98,7 +98,7 @@ static inline void tessera_product_options_init(tessera_product_options* options
 typedef struct tessera_solver_options {
   int64_t struct_bytes; /* set by tessera_solver_options_init */
   int64_t block;        /* columns in one step; 0: chosen by size */
-  int64_t most_bytes;   /* limit for an eigenproblem that one member solves alone */
+  int64_t max_bytes;    /* limit for an eigenproblem that one member solves alone */
   const void* alpha;    /* a number of the matrices' type; null: 1 */
   tessera_method method;
   tessera_triangle triangle;
@@ -110,7 +110,7 @@ typedef struct tessera_solver_options {
 static inline void tessera_solver_options_init(tessera_solver_options* options) {
   memset(options, 0, sizeof *options);
   options->struct_bytes = sizeof *options;
-  options->most_bytes = INT64_C(1) << 30;
+  options->max_bytes = INT64_C(1) << 30;
 }
 
 /* --- products --------------------------------------------------------------------------------- */
@@ -184,7 +184,7 @@ int tessera_matrix_least_squares(tessera_matrix a, tessera_matrix b,
 
 /* Values are float for TESSERA_F32 and _C64, double for the others, and the same on all members. Of
  * Hermitian matrices the lower triangle is read. Operands are not changed. Errors of each: also
- * limit_exceeded if one member would need more than most_bytes to solve a problem alone. */
+ * limit_exceeded if one member would need more than max_bytes to solve a problem alone. */
 
 /* Collective. All eigenvalues, ascending. */
 int tessera_matrix_eigenvalues(tessera_matrix a, const tessera_solver_options* options,

@@ -39,7 +39,7 @@ Result<tessera_solver_options> checked(const tessera_solver_options* given) {
   TESSERA_RETURN_IF_ERROR(
       check_choice(chosen.diagonal, TESSERA_DIAGONAL_OF_ONES + 1, "kind of diagonal"));
   TESSERA_RETURN_IF_ERROR(check_count(chosen.block, "columns at a time"));
-  TESSERA_RETURN_IF_ERROR(check_count(chosen.most_bytes, "bytes for a gathered problem"));
+  TESSERA_RETURN_IF_ERROR(check_count(chosen.max_bytes, "bytes for a gathered problem"));
   return chosen;
 }
 

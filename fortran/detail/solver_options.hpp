@@ -50,7 +50,7 @@ inline linalg::LuSolveOptions lu_options(const tessera_solver_options& chosen) {
   return {.op = static_cast<linalg::MatrixOp>(chosen.op), .how = method_options(chosen)};
 }
 inline linalg::EigenOptions eigen_options(const tessera_solver_options& chosen) {
-  return {.how = method_options(chosen), .most_bytes = chosen.most_bytes};
+  return {.how = method_options(chosen), .max_bytes = chosen.max_bytes};
 }
 template <class T>
 linalg::TriangularOptions<T> triangular_options(const tessera_solver_options& chosen) {

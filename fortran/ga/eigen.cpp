@@ -27,7 +27,7 @@ using Complex = std::complex<double>;
 
 // GA has no limit for problems that one process solves.
 EigenOptions options_for(Method method) {
-  return {.how = {.method = method}, .most_bytes = std::numeric_limits<std::int64_t>::max()};
+  return {.how = {.method = method}, .max_bytes = std::numeric_limits<std::int64_t>::max()};
 }
 
 Status check_vectors(const Record& a, const Record& vectors) {

@@ -184,7 +184,7 @@ int tessera_f_distribution_shape(const char* name, const Cell* cell, int64_t* nd
 }
 
 /// Lists in Fortran's order.
-int tessera_f_distribution_grid(const char* name, const Cell* cell, int* deal, int64_t* ndims,
+int tessera_f_distribution_grid(const char* name, const Cell* cell, int* block_map, int64_t* ndims,
                                 int64_t* blocks, int64_t* grid) {
   tessera_distribution* handle = nullptr;
   const auto prepare = [&]() -> Status {
@@ -192,8 +192,8 @@ int tessera_f_distribution_grid(const char* name, const Cell* cell, int* deal, i
     *ndims = capi::contents_of(handle).ndims();
     return {};
   };
-  const int code =
-      run(name, prepare, [&] { return tessera_distribution_grid(handle, deal, blocks, grid); });
+  const int code = run(name, prepare,
+                       [&] { return tessera_distribution_grid(handle, block_map, blocks, grid); });
   if (code == TESSERA_OK) {
     std::reverse(blocks, blocks + *ndims);
     std::reverse(grid, grid + *ndims);

@@ -331,13 +331,12 @@ int tessera_f_qr(const Operand* a, const SolverOptions* choice, Descriptor* tau)
 }
 
 int tessera_f_values(int op, const Operand* a, const Operand* second, const Operand* third,
-                     const SolverOptions* choice, const Descriptor* most_bytes,
-                     Descriptor* values) {
+                     const SolverOptions* choice, const Descriptor* max_bytes, Descriptor* values) {
   FortranOperands<3> given({a, second, third}, leader_of(ValueOperation{op}));
   tessera_solver_options options = options_of(*choice, nullptr);
   const auto look = [&]() -> Status {
-    TESSERA_ASSIGN_OR_RETURN(options.most_bytes,
-                             integer_of(most_bytes, "most_bytes", options.most_bytes));
+    TESSERA_ASSIGN_OR_RETURN(options.max_bytes,
+                             integer_of(max_bytes, "max_bytes", options.max_bytes));
     return {};
   };
   return with_list(

@@ -46,12 +46,12 @@ module tessera_distribution_bindings
       integer(c_int64_t), intent(inout) :: nranks
       integer(c_int) :: code
     end function
-    function f_distribution_grid(called, distribution, deal, ndims, blocks, grid) &
+    function f_distribution_grid(called, distribution, block_map, ndims, blocks, grid) &
         bind(c, name="tessera_f_distribution_grid") result(code)
       import
       character(kind=c_char), intent(in) :: called(*)
       type(c_ptr), value :: distribution
-      integer(c_int), intent(inout) :: deal
+      integer(c_int), intent(inout) :: block_map
       integer(c_int64_t), intent(inout) :: ndims
       integer(c_int64_t), intent(inout) :: blocks(*), grid(*)
       integer(c_int) :: code

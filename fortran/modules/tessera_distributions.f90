@@ -44,7 +44,7 @@ module tessera_distributions
     procedure :: locate
     procedure :: block_count
     procedure :: local_elements
-    procedure :: deal => block_map_of
+    procedure :: block_map => block_map_of
     procedure :: blocks => blocks_of
     procedure :: process_grid => process_grid_of
     procedure :: coordinates
@@ -283,13 +283,13 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer :: value
-    integer(c_int) :: code, deal
+    integer(c_int) :: code, kind
     integer(c_int64_t) :: ndims, blocks(tessera_max_dims), grid(tessera_max_dims)
-    deal = -1
+    kind = -1
     ndims = 0
-    code = f_distribution_grid("tessera_distribution%deal" // c_null_char, self%own%at, &
-        deal, ndims, blocks, grid)
-    value = int(deal)
+    code = f_distribution_grid("tessera_distribution%block_map" // c_null_char, self%own%at, &
+        kind, ndims, blocks, grid)
+    value = int(kind)
     call finish(code, stat, errmsg)
   end function block_map_of
 
@@ -299,11 +299,11 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(int64), allocatable :: blocks(:)
-    integer(c_int) :: code, deal
+    integer(c_int) :: code, kind
     integer(c_int64_t) :: ndims, numbers(tessera_max_dims), grid(tessera_max_dims)
     ndims = 0
     code = f_distribution_grid("tessera_distribution%blocks" // c_null_char, self%own%at, &
-        deal, ndims, numbers, grid)
+        kind, ndims, numbers, grid)
     blocks = numbers(:ndims)
     call finish(code, stat, errmsg)
   end function blocks_of
@@ -315,11 +315,11 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(int64), allocatable :: grid(:)
-    integer(c_int) :: code, deal
+    integer(c_int) :: code, kind
     integer(c_int64_t) :: ndims, blocks(tessera_max_dims), numbers(tessera_max_dims)
     ndims = 0
     code = f_distribution_grid("tessera_distribution%process_grid" // c_null_char, self%own%at, &
-        deal, ndims, blocks, numbers)
+        kind, ndims, blocks, numbers)
     grid = numbers(:ndims)
     call finish(code, stat, errmsg)
   end function process_grid_of

@@ -122,14 +122,14 @@ module tessera_linear_algebra
       type(*), dimension(..), intent(inout) :: tau
       integer(c_int) :: code
     end function
-    function f_values(op, a, second, third, choice, most_bytes, values) &
+    function f_values(op, a, second, third, choice, max_bytes, values) &
         bind(c, name="tessera_f_values") result(code)
       import
       integer(c_int), value :: op
       type(c_operand), intent(in) :: a
       type(c_operand), intent(in), optional :: second, third
       type(c_solver_choice), intent(in) :: choice
-      type(*), dimension(..), intent(in), optional :: most_bytes
+      type(*), dimension(..), intent(in), optional :: max_bytes
       type(*), dimension(..), intent(inout) :: values
       integer(c_int) :: code
     end function
@@ -310,78 +310,78 @@ contains
 
   !> All eigenvalues of a Hermitian matrix, ascending: real numbers of A's kind, the same on all
   !> members. Reads the lower triangle. Without ScaLAPACK one member solves the problem alone, if it
-  !> needs at most `most_bytes` bytes, by default 2**30. Errors of this procedure and those below:
+  !> needs at most `max_bytes` bytes, by default 2**30. Errors of this procedure and those below:
   !> also limit_exceeded if it needs more.
-  subroutine tessera_eigenvalues(a, values, method, block, most_bytes, stat, errmsg)
+  subroutine tessera_eigenvalues(a, values, method, block, max_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    type(*), dimension(..), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: max_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_eigenvalues, operand(a), &
-        choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
+        choice=choice_of(method, block), max_bytes=max_bytes, values=values), stat, errmsg)
   end subroutine tessera_eigenvalues
 
   !> Also the eigenvectors, of length 1, as the columns of `vectors`.
-  subroutine tessera_eigen(a, vectors, values, method, block, most_bytes, stat, errmsg)
+  subroutine tessera_eigen(a, vectors, values, method, block, max_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, vectors
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    type(*), dimension(..), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: max_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_eigen, operand(a), operand(vectors), &
-        choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
+        choice=choice_of(method, block), max_bytes=max_bytes, values=values), stat, errmsg)
   end subroutine tessera_eigen
 
   !> The same for A v = lambda B v with a positive definite B.
-  subroutine tessera_eigenvalues_generalised(a, b, values, method, block, most_bytes, stat, errmsg)
+  subroutine tessera_eigenvalues_generalised(a, b, values, method, block, max_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, b
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    type(*), dimension(..), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: max_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_eigenvalues_generalised, operand(a), operand(b), &
-        choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
+        choice=choice_of(method, block), max_bytes=max_bytes, values=values), stat, errmsg)
   end subroutine tessera_eigenvalues_generalised
 
   !> Also the eigenvectors, with v^H B v = 1.
-  subroutine tessera_eigen_generalised(a, b, vectors, values, method, block, most_bytes, stat, &
+  subroutine tessera_eigen_generalised(a, b, vectors, values, method, block, max_bytes, stat, &
       errmsg)
     class(tessera_part), intent(in) :: a, b, vectors
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    type(*), dimension(..), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: max_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_eigen_generalised, operand(a), operand(b), operand(vectors), &
-        choice_of(method, block), most_bytes, values), stat, errmsg)
+        choice_of(method, block), max_bytes, values), stat, errmsg)
   end subroutine tessera_eigen_generalised
 
   !> The k = min(m, n) singular values, descending.
-  subroutine tessera_singular_values(a, values, method, block, most_bytes, stat, errmsg)
+  subroutine tessera_singular_values(a, values, method, block, max_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    type(*), dimension(..), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: max_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_singular_values, operand(a), &
-        choice=choice_of(method, block), most_bytes=most_bytes, values=values), stat, errmsg)
+        choice=choice_of(method, block), max_bytes=max_bytes, values=values), stat, errmsg)
   end subroutine tessera_singular_values
 
   !> Also A = U S V^H: U is m x k, V^H is k x n.
-  subroutine tessera_svd(a, u, vh, values, method, block, most_bytes, stat, errmsg)
+  subroutine tessera_svd(a, u, vh, values, method, block, max_bytes, stat, errmsg)
     class(tessera_part), intent(in) :: a, u, vh
     type(*), dimension(..), intent(inout) :: values
     integer, intent(in), optional :: method, block
-    type(*), dimension(..), intent(in), optional :: most_bytes
+    type(*), dimension(..), intent(in), optional :: max_bytes
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call finish(f_values(op_svd, operand(a), operand(u), operand(vh), &
-        choice_of(method, block), most_bytes, values), stat, errmsg)
+        choice_of(method, block), max_bytes, values), stat, errmsg)
   end subroutine tessera_svd
 
   pure function choice_of(method, block, triangle, side, op, diagonal) result(choice)

@@ -12,19 +12,19 @@ namespace tessera::linalg::detail {
 using rma::Code;
 using rma::Status;
 
-Status check_gathered(const MatrixMap& map, double elements, std::int64_t most_bytes) {
+Status check_gathered(const MatrixMap& map, double elements, std::int64_t max_bytes) {
   // LAPACK counts its work space of up to 2 n² elements in 32 bits.
   constexpr std::int64_t most_rows = 32000;
   const double bytes = elements * static_cast<double>(map.array->element_bytes());
-  if (bytes > static_cast<double>(most_bytes)) {
+  if (bytes > static_cast<double>(max_bytes)) {
     return Status::error(
                Code::limit_exceeded,
-               fmt::format("{} would take {:.1f} MiB on one rank, but most_bytes is "
+               fmt::format("{} would take {:.1f} MiB on one rank, but max_bytes is "
                            "{:.1f} MiB",
-                           describe(map), bytes / 0x1p20, static_cast<double>(most_bytes) / 0x1p20))
+                           describe(map), bytes / 0x1p20, static_cast<double>(max_bytes) / 0x1p20))
         .hint(
             "start the program with mpirun, on all of its ranks, so that ScaLAPACK can compute it "
-            "distributed; or raise most_bytes");
+            "distributed; or raise max_bytes");
   }
   if (std::max(map.rows(), map.columns()) > most_rows) {
     return Status::error(

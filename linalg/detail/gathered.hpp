@@ -48,8 +48,8 @@ class Gathered {
   LocalMatrix<T> matrix_;
 };
 
-/// Local. Errors: limit_exceeded if `elements` numbers of T take more than `most_bytes`, or an
+/// Local. Errors: limit_exceeded if `elements` numbers of T take more than `max_bytes`, or an
 /// extent exceeds LAPACK's 32-bit work space sizes.
-rma::Status check_gathered(const MatrixMap& map, double elements, std::int64_t most_bytes);
+rma::Status check_gathered(const MatrixMap& map, double elements, std::int64_t max_bytes);
 
 }  // namespace tessera::linalg::detail

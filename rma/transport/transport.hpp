@@ -230,7 +230,7 @@ class Endpoint {
   virtual Result<bool> put_now(const Target& /*to*/, const void* /*from*/, std::size_t /*bytes*/) {
     return false;
   }
-  /// The same for a get, an accumulate and an atomic.
+  /// Each completes its operation before it returns, if possible, as put_now() does.
   virtual Result<bool> get_now(void* /*to*/, const Target& /*from*/, std::size_t /*bytes*/) {
     return false;
   }
@@ -241,7 +241,8 @@ class Endpoint {
   virtual Result<bool> atomic_now(const Target& /*at*/, const AtomicRequest& /*request*/) {
     return false;
   }
-  /// The same for shapes that are checked and normalised, and have levels.
+  /// Each does the same for a strided operation. Requires: a checked and normalised shape that has
+  /// levels.
   virtual Result<bool> put_shape_now(const Target& /*to*/, const void* /*from*/,
                                      const CopyShape& /*shape*/) {
     return false;
@@ -261,17 +262,17 @@ class Endpoint {
                             const Scale& scale, Completion& done);
   /// Does an atomic read-modify-write; calls request.report() before `done` ends.
   virtual Status atomic(const Target& at, const AtomicRequest& request, Completion& done);
-  /// The same for a list, which may be destroyed when the call returns. The default starts one
-  /// operation for each word.
+  /// Does the atomics of a list, which may be destroyed when the call returns. The default starts
+  /// one operation for each word.
   virtual Status atomic_list(const Target& at, const AtomicList& list, Completion& done);
   /// An 8-byte atomic done by the network device at the target's node, ordered after this rank's
   /// earlier operations on that slice; never done in software. Returns when request.previous is
   /// set.
   virtual Status atomic_by_device(const Target& at, const AtomicRequest& request);
 
-  /// The same for lists of fragments, whose offsets add to the target's. They are checked, and none
-  /// is empty. The list may be destroyed when the call returns. The default starts one operation
-  /// for each fragment.
+  /// Transfers of all fragments of a list, whose offsets add to the target's. They are checked, and
+  /// none is empty. The list may be destroyed when the call returns. The default starts one
+  /// operation for each fragment.
   virtual Status put_fragments(const Target& to, Fragments fragments, Completion& done);
   virtual Status get_fragments(const Target& from, Fragments fragments, Completion& done);
   virtual Status accumulate_fragments(const Target& to, Fragments fragments, const Scale& scale,
@@ -279,7 +280,7 @@ class Endpoint {
 
   /// Returns when all operations that ended are visible at the peer.
   virtual Status fence() = 0;
-  /// The same without waiting, to fence several peers at once: `done` ends when the fence has. The
+  /// fence() without waiting, to fence several peers at once: `done` ends when the fence has. The
   /// default fences before it returns.
   virtual Status start_fence(Completion& done);
   /// True if a fence has nothing to wait for in `region`; any_region: in any region.

@@ -256,11 +256,11 @@ static void tell_their_grids(void) {
   int64_t blocks[TESSERA_MAX_DIMS] = {0};
   int64_t found[TESSERA_MAX_DIMS] = {0};
   int64_t place[TESSERA_MAX_DIMS] = {-1, -1};
-  tessera_block_map deal = -1;
+  tessera_block_map block_map = -1;
   tessera_distribution* parts = NULL;
   CHECK_OK(tessera_distribution_tiled(job, 7, 2, extents, block, grid, NULL, &parts));
-  CHECK_OK(tessera_distribution_grid(parts, &deal, blocks, found));
-  CHECK_EQUAL(deal, TESSERA_BLOCK_MAP_CYCLIC_GRID);
+  CHECK_OK(tessera_distribution_grid(parts, &block_map, blocks, found));
+  CHECK_EQUAL(block_map, TESSERA_BLOCK_MAP_CYCLIC_GRID);
   CHECK_EQUAL(blocks[0] * 10 + blocks[1], 53);
   CHECK_EQUAL(found[0] * 10 + found[1], 23);
   for (int64_t of = 0; of < 6; ++of) {
@@ -283,20 +283,20 @@ static void tell_their_grids(void) {
       &(tessera_distribution_options){.struct_bytes = sizeof(tessera_distribution_options),
                                       .process_grid = (int64_t[]){3, 2}},
       &parts));
-  CHECK_OK(tessera_distribution_grid(parts, &deal, NULL, found));
-  CHECK_EQUAL(deal, TESSERA_BLOCK_MAP_GRID);
+  CHECK_OK(tessera_distribution_grid(parts, &block_map, NULL, found));
+  CHECK_EQUAL(block_map, TESSERA_BLOCK_MAP_GRID);
   CHECK_EQUAL(found[0] * 10 + found[1], 32);
   CHECK_OK(tessera_distribution_free(&parts));
   CHECK_OK(tessera_distribution_block_cyclic(job, 4, 2, extents, block, NULL, &parts));
-  CHECK_OK(tessera_distribution_grid(parts, &deal, blocks, found));
-  CHECK_EQUAL(deal, TESSERA_BLOCK_MAP_ROUND_ROBIN);
+  CHECK_OK(tessera_distribution_grid(parts, &block_map, blocks, found));
+  CHECK_EQUAL(block_map, TESSERA_BLOCK_MAP_ROUND_ROBIN);
   CHECK_EQUAL(blocks[0] * 10 + blocks[1], 53);
   CHECK_ERROR(tessera_distribution_coordinates(parts, 0, place), TESSERA_UNSUPPORTED,
               "the members have no grid");
   CHECK_OK(tessera_distribution_free(&parts));
   CHECK_OK(tessera_distribution_restricted(job, 6, 2, extents, 2, holders, NULL, &parts));
-  CHECK_OK(tessera_distribution_grid(parts, &deal, NULL, NULL));
-  CHECK_EQUAL(deal, TESSERA_BLOCK_MAP_TABLE);
+  CHECK_OK(tessera_distribution_grid(parts, &block_map, NULL, NULL));
+  CHECK_EQUAL(block_map, TESSERA_BLOCK_MAP_TABLE);
   CHECK_OK(tessera_distribution_grid(parts, NULL, NULL, NULL));
   CHECK_OK(tessera_distribution_free(&parts));
 }

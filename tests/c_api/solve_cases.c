@@ -305,7 +305,7 @@ static void bad_systems(void) {
               "there is no triangle 2");
   options.triangle = 0;
   options.method = TESSERA_METHOD_OWN;
-  options.most_bytes = 8;
+  options.max_bytes = 8;
   CHECK_ERROR(tessera_matrix_eigenvalues(of_zeros, &options, values), TESSERA_LIMIT_EXCEEDED,
               "tessera_matrix_eigenvalues");
   options.struct_bytes = 1;

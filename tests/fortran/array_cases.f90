@@ -146,7 +146,7 @@ contains
     integer(int64) :: ghosts(tessera_max_dims)
     type(c_ptr) :: handle
     call d%create_scalapack(job, 7, [13, 11], block=[3, 4], grid=[2, 3])
-    call check(d%deal() == tessera_block_map_cyclic_grid, "a cyclic grid")
+    call check(d%block_map() == tessera_block_map_cyclic_grid, "a cyclic grid")
     call check(all(d%blocks() == [5, 3]) .and. all(d%process_grid() == [2, 3]), "its shape")
     do of = 0, 5
       place = d%coordinates(of)
@@ -159,7 +159,7 @@ contains
     call check(size(place) == 0, "results of what failed")
     call d%free()
     call d%create_regular(job, 6, [13, 11], process_grid=[3, 2], ghosts=[1, 2])
-    call check(d%deal() == tessera_block_map_grid .and. all(d%process_grid() == [3, 2]), "regular")
+    call check(d%block_map() == tessera_block_map_grid .and. all(d%process_grid() == [3, 2]), "regular")
     status = c_layout(d%c_handle(), order, storage, ghosts)
     call check(status == 0 .and. all(ghosts(1:2) == [2, 1]), "c_handle, which C sees turned")
     call d%free()
@@ -167,14 +167,14 @@ contains
     call check_error(tessera_closed, "the distribution was freed")
     call check(.not. c_associated(handle), "no handle")
     call d%create_block_cyclic(job, 4, [13, 11], block=[3, 4])
-    call check(d%deal() == tessera_block_map_round_robin .and. all(d%blocks() == [5, 3]), "round robin")
+    call check(d%block_map() == tessera_block_map_round_robin .and. all(d%blocks() == [5, 3]), "round robin")
     place = d%coordinates(0, stat=code, errmsg=message)
     call check_error(tessera_unsupported, "the members have no grid")
     call d%free()
     call d%create_restricted(job, 5, [13, 11], holders=[3, 1])
-    call check(d%deal() == tessera_block_map_table, "as in a table")
+    call check(d%block_map() == tessera_block_map_table, "as in a table")
     call d%free()
-    of = d%deal(stat=code, errmsg=message)
+    of = d%block_map(stat=code, errmsg=message)
     call check_error(tessera_closed, "the distribution was freed")
   end subroutine grids
 

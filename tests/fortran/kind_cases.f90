@@ -53,7 +53,7 @@ contains
     call job%free_local(memory)
     call c%create(job, tessera_real64, [4, 4], team=team)
     call c%fill_diagonal(2)
-    call tessera_eigenvalues(c, values, method=tessera_method_own, most_bytes=100000)
+    call tessera_eigenvalues(c, values, method=tessera_method_own, max_bytes=100000)
     call check(all(abs(values - 2) < 1e-12_real64), "eigenvalues")
     call make_matrix(e, 4, 4, "E")
     call tessera_gemm(c, c, e, buffer_bytes=2048)

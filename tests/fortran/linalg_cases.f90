@@ -129,11 +129,11 @@ contains
       call tessera_eigenvalues(plane, values)
       call check(abs(sum(values) - sum([(x(i, i), i = 1, n)])) < n * tolerance, &
           "the sum of a plane's eigenvalues is its trace")
-      call tessera_eigenvalues(plane, values, method=tessera_method_own, most_bytes=100_int64, &
+      call tessera_eigenvalues(plane, values, method=tessera_method_own, max_bytes=100_int64, &
           stat=code, errmsg=message)
-      call check_error(tessera_limit_exceeded, "raise most_bytes")
+      call check_error(tessera_limit_exceeded, "raise max_bytes")
       call tessera_eigenvalues(plane, values, method=tessera_method_own, block=2, &
-          most_bytes=100000_int64)
+          max_bytes=100000_int64)
       call check(abs(sum(values) - sum([(x(i, i), i = 1, n)])) < n * tolerance, "by the library")
       call tessera_eigenvalues(plane, values, method=9, stat=code, errmsg=message)
       call check_error(tessera_invalid_argument, "9")

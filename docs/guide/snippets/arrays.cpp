@@ -134,8 +134,8 @@ void choose_owners(Job& job) {
   const std::vector<BlockPartition1D> cuts{BlockPartition1D::even(6, 2).value(),
                                            BlockPartition1D::by_size(8, 3).value()};
   const std::vector<TeamRank> places{{0}, {1}, {1}, {3}, {3}, {0}};
-  const auto deal = BlockMap::table({2, 3}, places, ranks).value();
-  const auto by_table = Distribution::create(cuts, deal).value();
+  const auto block_map = BlockMap::table({2, 3}, places, ranks).value();
+  const auto by_table = Distribution::create(cuts, block_map).value();
   // [/table]
   expect(owners(by_table) == "00011111 00011111 00011111 33333300 33333300 33333300 ", "the table");
 }

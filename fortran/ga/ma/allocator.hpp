@@ -28,12 +28,12 @@ struct Usage {
   std::size_t blocks = 0;
   std::size_t most_blocks = 0;
   std::size_t bytes = 0;
-  std::size_t most_bytes = 0;
+  std::size_t max_bytes = 0;
 
   void add(std::size_t more) noexcept {
     most_blocks = ++blocks > most_blocks ? blocks : most_blocks;
     bytes += more;
-    most_bytes = bytes > most_bytes ? bytes : most_bytes;
+    max_bytes = bytes > max_bytes ? bytes : max_bytes;
   }
   void remove(std::size_t less) noexcept {
     --blocks;

@@ -96,8 +96,8 @@ std::string Allocator::describe_usage() const {
   row("blocks now", heap_usage_.blocks, stack_usage_.blocks);
   row("blocks at most", heap_usage_.most_blocks, stack_usage_.most_blocks);
   row("bytes now", heap_usage_.bytes, stack_usage_.bytes);
-  row("bytes at most", heap_usage_.most_bytes, stack_usage_.most_bytes);
-  row("MiB at most", heap_usage_.most_bytes >> 20, stack_usage_.most_bytes >> 20);
+  row("bytes at most", heap_usage_.max_bytes, stack_usage_.max_bytes);
+  row("MiB at most", heap_usage_.max_bytes >> 20, stack_usage_.max_bytes >> 20);
   return text;
 }
 

@@ -125,7 +125,7 @@ void DiskLayout::set_grid() noexcept {
 
 Result<DiskLayout> DiskLayout::create(std::int32_t type, std::int64_t element_bytes,
                                       const Extents& extents, const Extents& typical,
-                                      std::int64_t most_bytes, std::string name) {
+                                      std::int64_t max_bytes, std::string name) {
   DiskLayout layout;
   layout.type_ = type;
   layout.element_bytes_ = element_bytes;
@@ -138,7 +138,7 @@ Result<DiskLayout> DiskLayout::create(std::int32_t type, std::int64_t element_by
       layout.chunk_[dim] = std::min(typical[dim], extents[dim]);
     }
   }
-  shrink(layout.chunk_, std::max<std::int64_t>(most_bytes / element_bytes, 1));
+  shrink(layout.chunk_, std::max<std::int64_t>(max_bytes / element_bytes, 1));
   layout.set_grid();
   return layout;
 }

@@ -48,10 +48,10 @@ class DiskLayout {
   DiskLayout() = default;
 
   /// `typical` are the extents of a typical section; 0 or less: unknown. A chunk has at most
-  /// `most_bytes`, but at least one element. Errors: invalid_argument, limit_exceeded.
+  /// `max_bytes`, but at least one element. Errors: invalid_argument, limit_exceeded.
   static rma::Result<DiskLayout> create(std::int32_t type, std::int64_t element_bytes,
                                         const arrays::Extents& extents,
-                                        const arrays::Extents& typical, std::int64_t most_bytes,
+                                        const arrays::Extents& typical, std::int64_t max_bytes,
                                         std::string name);
 
   [[nodiscard]] Header encode() const noexcept;

@@ -77,8 +77,8 @@ std::size_t PipelineRings::bytes(const TeamNodes& nodes, RingShape shape) {
 }
 
 RingShape PipelineRings::shape_within(const TeamNodes& nodes, std::size_t wanted,
-                                      std::size_t most_bytes) {
-  const std::size_t most = most_bytes / nodes.partners().size() / RingShape::depth;
+                                      std::size_t max_bytes) {
+  const std::size_t most = max_bytes / nodes.partners().size() / RingShape::depth;
   return {.piece_bytes =
               std::max(std::min(wanted, most) / cache_line, std::size_t{1}) * cache_line};
 }

@@ -77,9 +77,9 @@ class PipelineRings {
 
   /// Bytes of a node's rings.
   [[nodiscard]] static std::size_t bytes(const TeamNodes& nodes, RingShape shape);
-  /// The largest pieces, up to `wanted` bytes, for which bytes() is at most `most_bytes`.
+  /// The largest pieces, up to `wanted` bytes, for which bytes() is at most `max_bytes`.
   [[nodiscard]] static RingShape shape_within(const TeamNodes& nodes, std::size_t wanted,
-                                              std::size_t most_bytes);
+                                              std::size_t max_bytes);
   /// Initialises the heads. Requires: bytes() bytes, aligned to cache lines.
   static void make(std::byte* memory, const TeamNodes& nodes, RingShape shape);
 

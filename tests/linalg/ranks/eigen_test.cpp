@@ -230,13 +230,13 @@ struct SquarePair {
 TEST(EigenErrors, WhatIsTooLargeToBeGathered) {
   on_ranks([](Job& job) {
     SquarePair s(job);
-    const EigenOptions options{.how = {.method = Method::own}, .most_bytes = 10'000};
-    EXPECT_TRUE(fails(eigenvalues(s.a, options), Code::limit_exceeded,
-                      {"eigenvalues: [0,40) x [0,40) of array 'square'",
-                       "would take 0.0 MiB on one rank, but most_bytes is 0.0 MiB", "mpirun",
-                       "raise most_bytes"}));
+    const EigenOptions options{.how = {.method = Method::own}, .max_bytes = 10'000};
+    EXPECT_TRUE(fails(
+        eigenvalues(s.a, options), Code::limit_exceeded,
+        {"eigenvalues: [0,40) x [0,40) of array 'square'",
+         "would take 0.0 MiB on one rank, but max_bytes is 0.0 MiB", "mpirun", "raise max_bytes"}));
     EXPECT_TRUE(fails(singular_values(s.a, options), Code::limit_exceeded,
-                      {"singular_values: ", "most_bytes"}));
+                      {"singular_values: ", "max_bytes"}));
   });
 }
 
