@@ -129,7 +129,7 @@ class BlockMap {
   [[nodiscard]] Index coordinates(rma::TeamRank rank) const noexcept;
   /// For one dimension of a (cyclic) grid: the coordinate of the ranks that own a block
   /// (remainder), and how many earlier blocks these ranks own (quotient).
-  [[nodiscard]] FastDivider::Parts turn(int dim, std::int64_t block) const noexcept {
+  [[nodiscard]] FastDivider::Parts divide_by_grid(int dim, std::int64_t block) const noexcept {
     return by_grid_[static_cast<std::size_t>(dim)].divide(block);
   }
   /// The number of blocks of one dimension that the ranks at one coordinate of a (cyclic) grid own.
