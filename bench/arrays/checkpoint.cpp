@@ -298,7 +298,7 @@ void fill_smoothly(Array<double>& array) {
 }
 
 void write_output(Array<double>& array, const std::string& path, int level) {
-  auto out = Output::open(array.job(), path, arrays::OutputMode::replace).value();
+  auto out = arrays::Output::open(array.job(), path, arrays::OutputMode::replace).value();
   rma::require(out.write(array, "A", {.compression = level}));
   rma::require(out.close());
 }
