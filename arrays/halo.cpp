@@ -27,7 +27,7 @@ Status check_widths(const ArrayBase& array, const Extents& widths) {
   if (!distribution.has_ghosts()) {
     return Status::error(Code::invalid_argument,
                          fmt::format("array '{}' has no ghost cells", array.name()))
-        .hint("create it with ArrayOptions::ghosts");
+        .hint("create it with the option ghosts");
   }
   if (widths.ndims() != array.ndims()) {
     return Status::error(Code::invalid_argument,

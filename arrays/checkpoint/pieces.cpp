@@ -34,7 +34,7 @@ class Buffers {
         return Status::error(Code::no_memory, fmt::format("no memory for a piece of {} bytes "
                                                           "of array '{}'",
                                                           bytes, stored.name))
-            .hint("write checkpoints in smaller pieces (CheckpointOptions::piece_bytes)");
+            .hint("write checkpoints in smaller pieces (option piece_bytes)");
       }
     }
     return buffers;

@@ -122,6 +122,13 @@ std::shared_ptr<Array> full(const std::shared_ptr<SharedJob>& job, const py::obj
   return array;
 }
 
+std::shared_ptr<Array> ones(const std::shared_ptr<SharedJob>& job, const py::object& shape,
+                            const py::object& dtype, const py::kwargs& given) {
+  auto array = zeros(job, "Job.ones", shape, dtype, given);
+  fill(*array, py::int_(1));
+  return array;
+}
+
 /// Puts this rank's own parts of a NumPy array that has the whole array's elements.
 void put_own_parts(const Array& array, const py::object& all) {
   for (const arrays::Patch& block : array.base().distribution().blocks(array.team().rank())) {
@@ -239,6 +246,7 @@ used, and the others may give None. dtype converts it.)") +
   job.def("zeros", make_zeros, py::arg("shape"), py::arg("dtype") = "f8", zeros_text.c_str())
       .def("empty", make_zeros, py::arg("shape"), py::arg("dtype") = "f8",
            "As zeros(): new memory is always zero.")
+      .def("ones", &ones, py::arg("shape"), py::arg("dtype") = "f8", "As zeros(), but all are 1.")
       .def("full", &full, py::arg("shape"), py::arg("value"), py::arg("dtype") = py::none(),
            full_text.c_str())
       .def("from_numpy", &from_numpy, py::arg("array"), py::arg("dtype") = py::none(),

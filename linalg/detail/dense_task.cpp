@@ -82,7 +82,7 @@ Status check_scalapack_sizes(const std::vector<Named>& operands, const rma::Team
                  fmt::format("{} is {} x {} on {} ranks, but ScaLAPACK counts the "
                              "elements of a rank, and of its work space, in 32 bits",
                              operand.name, operand.map.rows(), operand.map.columns(), team.size()))
-          .hint("use more ranks, or Method::own");
+          .hint("use more ranks, or the method own");
     }
   }
   return {};

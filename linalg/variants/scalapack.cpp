@@ -40,13 +40,13 @@ Status check_scalapack(const rma::Job& job, const Team& team) {
                          fmt::format("ScaLAPACK needs a job of all processes of MPI_COMM_WORLD; "
                                      "this one was started by '{}'",
                                      job.bootstrap().name()))
-        .hint("start the program with mpirun or srun, or use Method::own");
+        .hint("start the program with mpirun or srun, or use the method own");
   }
   if (team.size() != job.size()) {
     return Status::error(Code::unsupported,
                          fmt::format("ScaLAPACK needs all {} ranks of the job, but the team has {}",
                                      job.size(), team.size()))
-        .hint("use Method::own");
+        .hint("use the method own");
   }
   return {};
 }

@@ -17,7 +17,7 @@ namespace {
 
 Status absent() {
   return Status::error(rma::Code::unsupported, "Tessera was built without ScaLAPACK")
-      .hint("install libscalapack-openmpi-dev and configure again, or use Method::own");
+      .hint("install libscalapack-openmpi-dev and configure again, or use the method own");
 }
 
 }  // namespace

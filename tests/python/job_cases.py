@@ -147,6 +147,9 @@ class Creation(Case):
                 self.assertEqual(other.distribution, array.distribution)
         with job.empty(5) as array:
             self.assertEqual(array.dtype, np.dtype("f8"))
+        for dtype in ("f8", "f4", "c8", "i2", "u1", "?"):
+            with job.ones((2, 3), dtype, name="ones") as array:
+                self.assertHolds(array, np.ones((2, 3), dtype))
         with job.full((2, 2), 3) as array:
             self.assertHolds(array, np.full((2, 2), 3))
         with job.full((2, 2), 1, dtype=np.complex64) as array:

@@ -57,7 +57,7 @@ assert np.array_equal(by_columns, A)
 # [linalg]
 S = A.T @ A                       # A.T is a view: nothing is transposed
 S = tessera.linalg.shift_diag(S, 1e6)
-b = job.full(600, 1.0)
+b = job.ones(600)
 x = tessera.linalg.solve(S, b, assume_a="positive definite")
 factors = tessera.linalg.cholesky(S)   # or lu(S), to solve often
 values, vectors = tessera.linalg.eigh(S)  # values: a NumPy array, on all ranks

@@ -339,7 +339,7 @@ TEST(Halo, SaysWhatIsWrongWithItsOptions) {
   on_team([](Job& job, Team& team) {
     auto plain = Array<double>::create(job, {8, 8}, {.name = "plain", .team = team}).value();
     EXPECT_TRUE(fails(Halo::create(plain), Code::invalid_argument,
-                      {"array 'plain' has no ghost cells", "ArrayOptions::ghosts"}));
+                      {"array 'plain' has no ghost cells", "create it with the option ghosts"}));
     auto array =
         Array<double>::create(job, {8, 8}, {.name = "A", .team = team, .ghosts = {1, 1}}).value();
     EXPECT_TRUE(fails(Halo::create(array, {.widths = {2, 1}}), Code::invalid_argument,
