@@ -16,7 +16,7 @@
 #include "arrays/reductions.hpp"
 #include "arrays/scan.hpp"
 #include "rma/element.hpp"
-#include "tests/arrays/ranks/checkpoint_support.hpp"
+#include "tests/arrays/files/checkpoint_support.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/floating_point_traps.hpp"
 #include "tests/support/rank_main.hpp"

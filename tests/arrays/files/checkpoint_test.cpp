@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tests/arrays/distribution_kinds.hpp"
-#include "tests/arrays/ranks/checkpoint_support.hpp"
+#include "tests/arrays/files/checkpoint_support.hpp"
 #include "tests/arrays/ranks/model_array.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"

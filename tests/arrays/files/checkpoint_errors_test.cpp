@@ -19,7 +19,7 @@
 
 #include "arrays/checkpoint/checksum.hpp"
 #include "tests/arrays/distribution_kinds.hpp"
-#include "tests/arrays/ranks/checkpoint_support.hpp"
+#include "tests/arrays/files/checkpoint_support.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/file_size_limit.hpp"
 #include "tests/support/rank_main.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/arrays/ranks/checkpoint_support.hpp"
+#include "tests/arrays/files/checkpoint_support.hpp"
 
 namespace tessera::arrays::test {
 

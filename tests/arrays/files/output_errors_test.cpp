@@ -14,7 +14,7 @@
 #include "arrays/elementwise.hpp"
 #include "arrays/output.hpp"
 #include "tests/arrays/distribution_kinds.hpp"
-#include "tests/arrays/ranks/h5py.hpp"
+#include "tests/arrays/files/h5py.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/file_size_limit.hpp"
 #include "tests/support/rank_main.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "arrays/elementwise.hpp"
-#include "tests/arrays/ranks/checkpoint_support.hpp"
-#include "tests/arrays/ranks/h5py.hpp"
+#include "tests/arrays/files/checkpoint_support.hpp"
+#include "tests/arrays/files/h5py.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/rank_main.hpp"
 

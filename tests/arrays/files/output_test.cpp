@@ -14,7 +14,7 @@
 
 #include "arrays/elementwise.hpp"
 #include "tests/arrays/distribution_kinds.hpp"
-#include "tests/arrays/ranks/h5py.hpp"
+#include "tests/arrays/files/h5py.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/effort.hpp"
 #include "tests/support/rank_main.hpp"
