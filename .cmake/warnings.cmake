@@ -22,10 +22,8 @@ if(TESSERA_SANITIZE)
   target_compile_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE}
                          -fno-omit-frame-pointer -fno-sanitize-recover=all)
   # gfortran multiplies bounds of any size, and those of undefined pointers, when it passes an array.
-  if(TESSERA_SANITIZE MATCHES "undefined")
-    target_compile_options(tessera_flags INTERFACE
-      $<$<COMPILE_LANGUAGE:Fortran>:-fno-sanitize=signed-integer-overflow>)
-  endif()
+  target_compile_options(tessera_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:Fortran>:-fno-sanitize=signed-integer-overflow>)
   target_link_options(tessera_flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
   # The checks of each single pointer take g++ two thirds of its time. Only the libraries have them; in
   # callers of the libraries AddressSanitizer finds the same mistakes.
